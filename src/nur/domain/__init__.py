@@ -1,0 +1,1 @@
+"""What Nur speaks about: notes, chunks, hits and errors, in the standard library alone."""

@@ -1,0 +1,39 @@
+"""Chunks: the slices of a note that search finds."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+
+def sha256(text: str) -> str:
+    """The content hash used everywhere: hex SHA-256 of the UTF-8 text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A slice of one note: `content == note.text[start_char:end_char]`."""
+
+    index: int  #: place in the note, from 0
+    content: str
+    start_char: int  #: code points, never bytes: clients slice str
+    end_char: int  #: not included
+    token_count: int  #: tokens of the whole text's tokenisation that lie in this slice
+    context: str = ""  #: what the slice stands under (a heading path); helps search, is not part of the slice
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the content."""
+        return sha256(self.content)
+
+
+def chunk_public_id(public_id: str, index: int, content_hash: str) -> str:
+    """`{public id}::chunk::{index:03d}::{8 hex}`: the same input always gives the same id."""
+    return f"{public_id}::chunk::{index:03d}::{content_hash[:8]}"
+
+
+def chunk_uuid(note_id: UUID, index: int, content_hash: str) -> UUID:
+    """The chunk's internal key: the same place and text in the same note is the same chunk."""
+    return uuid5(note_id, f"{index}:{content_hash}")

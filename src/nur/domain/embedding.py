@@ -1,0 +1,36 @@
+"""Embedding models by name, and what a probe of one says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """One model at one size. Vectors of different versions never meet."""
+
+    provider: str
+    name: str
+    dimensions: int
+
+    @property
+    def version(self) -> str:
+        """`provider:model:dims`, the name under which its vectors are kept."""
+        return f"{self.provider}:{self.name}:{self.dimensions}"
+
+    @classmethod
+    def parse(cls, version: str) -> EmbeddingModel:
+        """Read a `version` back; a model's name may hold colons."""
+        provider, rest = version.split(":", 1)
+        name, dimensions = rest.rsplit(":", 1)
+        return cls(provider, name, int(dimensions))
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a small test embedding showed."""
+
+    healthy: bool
+    latency_ms: int
+    dimensions: int | None = None
+    error: str | None = None

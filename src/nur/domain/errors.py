@@ -1,0 +1,117 @@
+"""What can go wrong, and who can mend it.
+
+NurError
+├── BadRequest              the caller: the message names the field and the limit
+│   └── NotFound            the caller: there is no such note
+├── Conflict                try again: another write came first, nothing was written
+├── Unavailable             try again; the vendor's own error is __cause__
+│   ├── EmbedderDown        the embedding provider did not answer; nothing was written
+│   │   └── EmbedderRefused the provider answered that it never will: key or input
+│   ├── IndexDown           the vector index did not answer
+│   └── StoreDown           the ledger could not be read or written
+├── BadConfiguration        the operator: exit code 2
+│   └── KeyRefused          the provider turned the key away
+├── DataFolderInUse         the operator: exit code 3
+└── StoreUnusable           the operator: exit code 4; nothing was deleted
+    ├── StoreNewer          written by a newer program
+    ├── StoreForeign        not ours
+    └── StoreDamaged        cannot be read
+"""
+
+
+class NurError(Exception):
+    """Anything Nur says no with; its text is fit for the caller's eyes."""
+
+    code = "internal"
+    retryable = False
+
+
+class BadRequest(NurError):
+    """The caller sent something that cannot be done as asked."""
+
+    code = "bad_request"
+
+
+class NotFound(BadRequest):
+    """There is no such note."""
+
+    code = "not_found"
+
+
+class Conflict(NurError):
+    """Another write came first; nothing was written."""
+
+    code = "conflict"
+    retryable = True
+
+
+class Unavailable(NurError):
+    """Something Nur depends on did not answer."""
+
+    code = "unavailable"
+    retryable = True
+
+
+class EmbedderDown(Unavailable):
+    """The embedding provider did not answer; nothing was written."""
+
+    code = "embedding_failed"
+
+    def __init__(self, message: str, *, failed: int = 0, total: int = 0) -> None:
+        """`failed` of `total` texts have no vector, where that is known."""
+        super().__init__(message)
+        self.failed = failed
+        self.total = total
+
+
+class EmbedderRefused(EmbedderDown):
+    """The provider answered that it never will embed this: asking again is no use."""
+
+    code = "embedding_refused"
+    retryable = False
+
+
+class IndexDown(Unavailable):
+    """The vector index did not answer."""
+
+    code = "index_unavailable"
+
+
+class StoreDown(Unavailable):
+    """The ledger could not be read or written."""
+
+    code = "storage_failed"
+
+
+class BadConfiguration(NurError):
+    """A setting is wrong; the message names it and the fix."""
+
+    code = "configuration"
+
+
+class KeyRefused(BadConfiguration):
+    """The embedding provider turned the key away."""
+
+
+class DataFolderInUse(NurError):
+    """Another process owns the data folder."""
+
+    code = "data_folder_in_use"
+
+
+class StoreUnusable(NurError):
+    """The store cannot be opened by this program; nothing was deleted."""
+
+    code = "store_unusable"
+
+
+class StoreNewer(StoreUnusable):
+    """The store was written by a newer program."""
+
+
+class StoreForeign(StoreUnusable):
+    """What is there was not made by this store."""
+
+
+class StoreDamaged(StoreUnusable):
+    """The store cannot be read."""

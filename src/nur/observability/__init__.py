@@ -1,0 +1,1 @@
+"""Logs and metrics: ids, sizes and timings, never contents, queries or keys."""

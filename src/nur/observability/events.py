@@ -1,0 +1,106 @@
+"""JSON logs: one event a line, with a trace id that follows one call through every layer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TextIO, TypeAlias
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Field: TypeAlias = "str | int | float | bool | None | Sequence[str]"
+
+SERVICE = "mcp-memory"
+#: Third parties whose INFO lines hold addresses or arguments.
+QUIET = ("httpx2", "httpcore2", "openai", "mcp", "uvicorn.access", "uvicorn.error", "chromadb", "alembic")
+
+_trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
+
+
+def current_trace_id() -> str | None:
+    """The id of the call that is being served."""
+    return _trace_id.get()
+
+
+@contextmanager
+def traced(trace_id: str | None = None) -> Iterator[str]:
+    """Give everything logged inside one trace id; inside another trace the outer one stays."""
+    name = _trace_id.get() or trace_id or uuid4().hex
+    token = _trace_id.set(name)
+    try:
+        yield name
+    finally:
+        _trace_id.reset(token)
+
+
+class EventLog:
+    """A component's log. Fields are ids, counts and timings: whoever calls this keeps contents out."""
+
+    def __init__(self, component: str) -> None:
+        self._log = logging.getLogger(f"nur.{component}")
+        self._component = component
+
+    def debug(self, event: str, **fields: Field) -> None:
+        """Detail for debugging."""
+        self._write(logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: Field) -> None:
+        """Normal work."""
+        self._write(logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: Field) -> None:
+        """Something went wrong and was made good."""
+        self._write(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: Field) -> None:
+        """Something failed."""
+        self._write(logging.ERROR, event, fields)
+
+    def crash(self, event: str, **fields: Field) -> None:
+        """A bug: logs the exception that is being handled, where it was raised, without its text."""
+        self._log.error(event, extra={"component": self._component, "fields": fields}, exc_info=True)
+
+    def _write(self, level: int, event: str, fields: dict[str, Field]) -> None:
+        if self._log.isEnabledFor(level):
+            self._log.log(level, event, extra={"component": self._component, "fields": fields})
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line, in the shape of the specification's section 10.1."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON. Exceptions are shown by type and place: their texts may hold contents."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, object] = {
+            "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname,
+            "service": SERVICE,
+            "component": getattr(record, "component", record.name),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if trace_id := _trace_id.get():
+            line["trace_id"] = trace_id
+        if record.exc_info and record.exc_info[0] is not None:
+            line["exception"] = record.exc_info[0].__name__
+            frames = traceback.extract_tb(record.exc_info[2])
+            line["at"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
+    """Send every log line to `stream` (standard error) as JSON. Later calls replace earlier ones."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

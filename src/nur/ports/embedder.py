@@ -1,0 +1,50 @@
+"""Embedder: text to vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nur.domain.embedding import EmbeddingModel, Probe
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one model."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """Whose vectors these are."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input, in cl100k tokens; longer texts are windowed by `services.embed_texts`."""
+        ...
+
+    async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One row a text, in order, float32, unit length.
+
+        `progress` is told how many texts are done. Raises EmbedderDown when the provider does not answer within the
+        deadline, EmbedderRefused when it will never embed these, KeyRefused when it turns the key away; then nothing
+        is returned at all.
+        """
+        ...
+
+    async def embed_query(self, text: str) -> Floats:
+        """The vector to search with, one dimension, unit length. Raises as `embed` does."""
+        ...
+
+    async def probe(self) -> Probe:
+        """Embed a word, once, without retries, and say how it went. Never raises."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

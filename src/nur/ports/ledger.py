@@ -1,0 +1,239 @@
+"""Ledger: the truth. Everything else is derived from it and can be lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from nur.domain.chunks import Chunk
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.selection import Selection
+    from nur.ports.embedder import Floats
+
+
+class Order(StrEnum):
+    """How a listing is ordered."""
+
+    NEWEST = "newest"  #: last stored first
+    LAST_TURNS = "last_turns"  #: highest turn first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk to write, with everything that is stored beside it."""
+
+    chunk: Chunk
+    terms: str  #: its lexical row: analysed terms with spaces between
+    profile: bytes  #: what scoring needs of it (`retrieval.analysis`)
+    vector: Floats | None = None  #: None: to be embedded later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteWrite:
+    """One write, whole: either all of it is committed or none."""
+
+    note: Note  #: as it shall be
+    replaces: int | None  #: the revision it builds on; None for a note that is new
+    text: str | None = None  #: None: text and chunks stay as they are
+    chunks: Sequence[NewChunk] = ()
+    pooled: Floats | None = None
+    embedding_version: str = ""
+    indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
+    action: str = "store"  #: for the audit log
+    principal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk as it stands in the ledger."""
+
+    chunk_key: ChunkKey
+    note_id: NoteId
+    chunk: Chunk
+    content_hash: str
+    profile: bytes
+    has_vector: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A chunk that may be shown, re-read with its note."""
+
+    stored: StoredChunk
+    note: Note
+
+
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """A chunk found by its words."""
+
+    chunk_key: ChunkKey
+    score: float  #: BM25, higher is better
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What is stored, counted in chunks: the statistics behind idf and length."""
+
+    chunks: int
+    terms: int  #: all terms of all chunks
+    document_frequency: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A leased outbox row: bring the index to this note's state."""
+
+    job_id: int
+    note_id: NoteId
+    revision: int
+    attempts: int  #: earlier tries
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits to be indexed."""
+
+    pending: int
+    dead: int
+    oldest_seconds: float
+    last_error: str | None
+
+
+class Ledger(Protocol):
+    """The store of record. Every method is one transaction; a returned write is committed and fsynced."""
+
+    async def open(self) -> None:
+        """Open or create the store. Raises DataFolderInUse, StoreNewer, StoreForeign, StoreDamaged."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is queued and let go."""
+        ...
+
+    async def ping(self) -> None:
+        """Read something. Raises StoreDown."""
+        ...
+
+    async def fact(self, name: str) -> str | None:
+        """One of the store's own facts: store_id, embedding_version, analyzer_version, …"""
+        ...
+
+    async def settle(self, name: str, value: str) -> str:
+        """Set a fact unless it is set already; gives back the one that holds."""
+        ...
+
+    async def set_fact(self, name: str, value: str) -> None:
+        """Set a fact, whatever it was."""
+        ...
+
+    async def write(self, write: NoteWrite) -> Note:
+        """Commit one write. Raises Conflict when `replaces` no longer holds, or an identity or public id is taken."""
+        ...
+
+    async def remove(self, note: Note, *, action: str, principal: str, indexed: bool) -> Note:
+        """Move a note to the trash: its chunks, vectors and lexical rows go at once. Raises Conflict."""
+        ...
+
+    async def note(self, tenant: str, public_id: str) -> Note | None:
+        """A note by its public id, in the trash or not."""
+        ...
+
+    async def by_identity(self, tenant: str, identity: str) -> Note | None:
+        """The active note with this identity, else the one last deleted."""
+        ...
+
+    async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+        """Notes by their internal ids."""
+        ...
+
+    async def notes(
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+    ) -> list[Note]:
+        """A page of active notes; `after` is the public id of the last one seen."""
+        ...
+
+    async def count(self, selection: Selection) -> int:
+        """How many active notes are selected."""
+        ...
+
+    async def texts(self, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
+        """The full texts of notes."""
+        ...
+
+    async def chunks(self, note_id: NoteId) -> list[StoredChunk]:
+        """A note's chunks, in order."""
+        ...
+
+    async def vectors(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+        """Stored vectors; a chunk without one is left out."""
+        ...
+
+    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+        """Chunks that hold any of the terms, best first."""
+        ...
+
+    async def corpus(self, terms: Sequence[str]) -> Corpus:
+        """Statistics of what is stored, for these terms."""
+        ...
+
+    async def unindexed(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks whose index record is not at their note's revision, with their vectors."""
+        ...
+
+    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
+        ...
+
+    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
+        """The turns within `distance` places of each turn, in order, itself left out."""
+        ...
+
+    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        ...
+
+    async def attach_vectors(
+        self,
+        note: Note,
+        vectors: Mapping[ChunkKey, Floats],
+        pooled: Floats | None,
+        embedding_version: str,
+    ) -> None:
+        """Add vectors to chunks that are still there. Raises Conflict when the note's revision no longer holds."""
+        ...
+
+    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
+        """Say that the index holds this revision; False when the note has moved on."""
+        ...
+
+    async def mark_all_unindexed(self, embedding_version: str) -> int:
+        """Say that the index holds nothing, and queue every note; gives back how many."""
+        ...
+
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+        """Active chunks with a vector, by key, for reading the whole store in order."""
+        ...
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+        ...
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """The job is done."""
+        ...
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed: try again then, or never (None: a dead letter)."""
+        ...
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        ...

@@ -1,0 +1,102 @@
+"""VectorIndex: a derived index of chunk vectors. Losing one loses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.selection import Selection
+    from nur.ports.embedder import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """One chunk as an index keeps it."""
+
+    chunk_key: ChunkKey
+    chunk_id: str  #: public id of the chunk; of the note itself when the note is whole
+    chunk_index: int
+    start_char: int
+    end_char: int
+    token_count: int
+    content: str
+    content_hash: str
+    vector: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOp:
+    """All records of one note at one revision. No records: the note is gone."""
+
+    note_id: NoteId
+    revision: int
+    note: Note | None = None  #: None only in a removal
+    records: Sequence[IndexRecord] = ()
+    pooled: Floats | None = None  #: the note's own vector, for a cut note
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A chunk near the query."""
+
+    chunk_key: ChunkKey
+    similarity: float  #: cosine, -1 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHealth:
+    """Whether the index answers, and how fast."""
+
+    healthy: bool
+    latency_ms: int
+    error: str | None = None
+
+
+class VectorIndex(Protocol):
+    """Finds the chunks nearest to a vector, within a selection."""
+
+    @property
+    def name(self) -> str:
+        """`flat`, `chroma`, …"""
+        ...
+
+    @property
+    def follows_commits(self) -> bool:
+        """Whether `apply` is instant and in process, so that a write needs no outbox row."""
+        ...
+
+    async def open(self) -> None:
+        """Get ready to answer. Raises StoreForeign for an index that is not this store's, IndexDown if unreachable."""
+        ...
+
+    async def close(self) -> None:
+        """Leave a clean-shutdown mark where the index keeps files."""
+        ...
+
+    async def apply(self, ops: Sequence[IndexOp]) -> None:
+        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
+        ...
+
+    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+        """The nearest chunks in the selection, nearest first. May be stale: the ledger has the last word."""
+        ...
+
+    async def count(self) -> int:
+        """How many chunks have a record."""
+        ...
+
+    async def was_closed_cleanly(self) -> bool:
+        """Whether the last owner closed it; True for an index without files."""
+        ...
+
+    async def reset(self) -> None:
+        """Forget everything of this store, nothing else."""
+        ...
+
+    async def health(self) -> IndexHealth:
+        """Ask for a sign of life. Never raises."""
+        ...
