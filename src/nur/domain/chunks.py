@@ -24,6 +24,11 @@ class Chunk:
     context: str = ""  #: what the slice stands under (a heading path); helps search, is not part of the slice
 
     @property
+    def searchable(self) -> str:
+        """What is analysed and embedded: the content, under the headings it stands under."""
+        return f"{self.context}\n{self.content}" if self.context else self.content
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 of the content."""
         return sha256(self.content)

@@ -34,3 +34,4 @@ class Probe:
     latency_ms: int
     dimensions: int | None = None
     error: str | None = None
+    key_refused: bool = False  #: waiting will not help: the operator has to act

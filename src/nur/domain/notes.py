@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NewType
-from uuid import UUID
+from uuid import UUID, uuid4
+
+from nur.domain.chunks import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
 NoteId = NewType("NoteId", UUID)
@@ -154,3 +156,21 @@ def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> s
     else:
         parts = [f"{kind} text", owner, about.project, about.agent, about.scope, content_hash]
     return json.dumps(parts, ensure_ascii=False)
+
+
+def public_ids(note: Note) -> Iterator[str]:
+    """Public ids to try for a new note, best first."""
+    about = note.about
+    if note.kind is Kind.TURN:
+        yield f"{about.conversation_id}_turn_{about.turn_index}"
+    elif note.kind is Kind.ARTIFACT:
+        # 8 hex digits collide for half of all stores of 77,000 artifacts: whoever comes second gets a longer id.
+        name = f"{about.source_system}:{about.source_id}"
+        if note.tenant != DEFAULT_TENANT:
+            name = f"{note.tenant}:{name}"
+        digest = sha256(name) if about.source_id is not None else note.content_hash
+        yield from (f"art_{digest[:length]}" for length in range(8, 65, 4))
+    else:
+        prefix = {Kind.MEMORY: "mem", Kind.NOTE: "note", Kind.EVENT: "evt"}[note.kind]
+        while True:
+            yield f"{prefix}_{uuid4().hex[:12]}"

@@ -15,7 +15,7 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-Field: TypeAlias = "str | int | float | bool | None | Sequence[str]"
+Field: TypeAlias = "str | int | float | bool | Sequence[str] | None"
 
 SERVICE = "mcp-memory"
 #: Third parties whose INFO lines hold addresses or arguments.

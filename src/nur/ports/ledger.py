@@ -29,6 +29,7 @@ class NewChunk:
 
     chunk: Chunk
     terms: str  #: its lexical row: analysed terms with spaces between
+    term_count: int
     profile: bytes  #: what scoring needs of it (`retrieval.analysis`)
     vector: Floats | None = None  #: None: to be embedded later
 
@@ -46,6 +47,14 @@ class NoteWrite:
     indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
     action: str = "store"  #: for the audit log
     principal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write left behind."""
+
+    note: Note
+    chunk_keys: Sequence[ChunkKey]  #: of the chunks written, in order; empty when the text stayed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +130,7 @@ class Ledger(Protocol):
         ...
 
     async def fact(self, name: str) -> str | None:
-        """One of the store's own facts: store_id, embedding_version, analyzer_version, …"""
+        """One of the store's own facts: store_id, embedding_version, analyzer_version and the like."""
         ...
 
     async def settle(self, name: str, value: str) -> str:
@@ -132,7 +141,7 @@ class Ledger(Protocol):
         """Set a fact, whatever it was."""
         ...
 
-    async def write(self, write: NoteWrite) -> Note:
+    async def write(self, write: NoteWrite) -> Written:
         """Commit one write. Raises Conflict when `replaces` no longer holds, or an identity or public id is taken."""
         ...
 
@@ -216,6 +225,14 @@ class Ledger(Protocol):
 
     async def mark_all_unindexed(self, embedding_version: str) -> int:
         """Say that the index holds nothing, and queue every note; gives back how many."""
+        ...
+
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+        """Chunks that the index should hold, drawn at random."""
+        ...
+
+    async def count_indexed(self, embedding_version: str) -> int:
+        """How many chunks the index should hold."""
         ...
 
     async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:

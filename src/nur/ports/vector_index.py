@@ -61,7 +61,7 @@ class VectorIndex(Protocol):
 
     @property
     def name(self) -> str:
-        """`flat`, `chroma`, …"""
+        """`flat`, `chroma` and so on."""
         ...
 
     @property

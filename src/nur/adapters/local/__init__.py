@@ -1,1 +1,1 @@
-"""."""
+"""Embeddings without a provider: no key, no download."""

@@ -1,1 +1,1 @@
-"""."""
+"""The MCP door: tools over streamable HTTP; `nur stdio` relays to it."""

@@ -1,0 +1,204 @@
+"""One store's collections in one Chroma: synchronous, as Chroma's client is, and called in threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from chromadb.errors import NotFoundError
+
+from nur.adapters.chroma import names
+from nur.domain.errors import StoreForeign
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+    from nur.adapters.chroma.records import ChromaRecord
+    from nur.adapters.chroma.where import Clause
+
+T = TypeVar("T")
+
+FOREIGN = (
+    "The Chroma collection '{name}' was not made by this store; it was left as it is. "
+    "Choose another Chroma, or remove it with: nur rebuild --wipe-foreign {name}"
+)
+
+#: Holds no records: its metadata says whether the last owner closed the index.
+STATE = "nur_state"
+
+_STORE_ID = "nur_store_id"
+_VERSION = "nur_embedding_version"
+_CLEAN = "nur_clean"
+
+#: Chroma's server refuses bodies of 40 MiB, and a request of this size takes it about 3 s.
+_REQUEST_BYTES = 8_000_000
+_METADATA_BYTES = 1_000
+_NOTES_A_QUESTION = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRecord:
+    """What Chroma has of a note."""
+
+    collection: str
+    record_id: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record near the query."""
+
+    metadata: Mapping[str, Any]
+    similarity: float
+
+
+class ChromaStore:
+    """Reads and writes the collections that carry this store's id, and touches no others."""
+
+    def __init__(self, client: ClientAPI, *, store_id: str, embedding_version: str, suffix: str) -> None:
+        self.client = client
+        self._marks = {_STORE_ID: store_id, _VERSION: embedding_version}
+        self._suffix = suffix
+        self._known: dict[str, Collection] = {}
+        self._batch_records = client.get_max_batch_size()
+
+    def open(self) -> bool:
+        """Take possession; says whether the last owner closed it. Raises StoreForeign.
+
+        The mark is absent while the index is open, so that a killed process leaves none.
+        """
+        present = [found for name in names.ALL if (found := self._find(name))]
+        state = self._find(STATE)
+        marks = dict(state.metadata or {}) if state else {_CLEAN: not present, _VERSION: self._marks[_VERSION]}
+        self.mark(clean=False)
+        same_version = all((found.metadata or {}).get(_VERSION) == self._marks[_VERSION] for found in present)
+        return marks.get(_CLEAN) is True and same_version
+
+    def mark(self, *, clean: bool) -> None:
+        """Say whether the index is closed."""
+        self._find_or_make(STATE).modify(metadata={**self._marks, _CLEAN: clean})
+
+    def heartbeat(self) -> None:
+        """Raises when Chroma does not answer."""
+        self.client.heartbeat()
+
+    def held(self, note_ids: Sequence[str]) -> list[HeldRecord]:
+        """All records of these notes, parents among them."""
+        groups = [note_ids[start : start + _NOTES_A_QUESTION] for start in range(0, len(note_ids), _NOTES_A_QUESTION)]
+        return [record for name in names.ALL for group in groups for record in self._held_in(name, list(group))]
+
+    def upsert(self, name: str, records: Sequence[ChromaRecord], held: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write records, each whole; `held` is the metadata there is, by id."""
+        for batch in self._batches(records):
+            self._upsert_batch(name, batch, held)
+
+    def delete(self, name: str, record_ids: Sequence[str]) -> None:
+        """Delete records; those that are gone already are no matter."""
+        for start in range(0, len(record_ids), self._batch_records):
+            self._delete_batch(name, list(record_ids[start : start + self._batch_records]))
+
+    def nearest(self, name: str, vector: Any, where: Clause | None, limit: int) -> list[Found]:
+        """The nearest records of one collection, nearest first; parents may be among them."""
+        asked: Any = where
+        answer = self._on(
+            name,
+            lambda collection: collection.query(
+                query_embeddings=[vector], n_results=limit, where=asked, include=["metadatas", "distances"]
+            ),
+        )
+        if answer is None:
+            return []
+        metadatas, distances = (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
+        return [Found(metadata, 1 - distance) for metadata, distance in zip(metadatas, distances, strict=True)]
+
+    def count(self) -> int:
+        """How many records there are, parents left out."""
+        total = sum(self._on(name, lambda collection: collection.count()) or 0 for name in names.ALL)
+        parents = self._on(names.ARTIFACTS, lambda collection: collection.get(where={"is_chunked": True}, include=[]))
+        return total - len(parents["ids"] if parents else [])
+
+    def drop(self) -> None:
+        """Delete this store's collections; the mark stays. Raises StoreForeign before anything is deleted."""
+        for name in [name for name in names.ALL if self._find(name)]:
+            self._known.pop(name, None)
+            self.client.delete_collection(name + self._suffix)
+
+    def _held_in(self, name: str, note_ids: list[str]) -> list[HeldRecord]:
+        where: Any = {"note_id": {"$in": note_ids}}
+        answer = self._on(name, lambda collection: collection.get(where=where, include=["metadatas"]))
+        if answer is None:
+            return []
+        pairs = zip(answer["ids"], answer["metadatas"] or [], strict=True)
+        return [HeldRecord(name, record_id, metadata) for record_id, metadata in pairs]
+
+    def _upsert_batch(self, name: str, batch: list[ChromaRecord], held: Mapping[str, Mapping[str, Any]]) -> None:
+        ids = [record.record_id for record in batch]
+        vectors: Any = [record.vector for record in batch]
+        documents = [record.document for record in batch]
+        # Chroma merges the new metadata into the old: a key that is gone has to be named, as None.
+        metadatas: Any = [dict.fromkeys(held.get(record.record_id, ())) | record.metadata for record in batch]
+        self._on(
+            name,
+            lambda collection: collection.upsert(ids, embeddings=vectors, documents=documents, metadatas=metadatas),
+            make=True,
+        )
+
+    def _delete_batch(self, name: str, record_ids: list[str]) -> None:
+        self._on(name, lambda collection: collection.delete(record_ids))
+
+    def _on(self, name: str, work: Callable[[Collection], T], *, make: bool = False) -> T | None:
+        """Do it on a collection, None if there is none; once more if the one we knew was deleted behind our back."""
+        for _ in range(2):
+            collection = self._find_or_make(name) if make else self._find(name)
+            if collection is None:
+                return None
+            try:
+                return work(collection)
+            except NotFoundError:
+                self._known.pop(name, None)
+        return None
+
+    def _find(self, name: str) -> Collection | None:
+        if name not in self._known:
+            try:
+                found = self.client.get_collection(name + self._suffix, embedding_function=None)
+            except NotFoundError:
+                return None
+            self._know(name, found)
+        return self._known[name]
+
+    def _find_or_make(self, name: str) -> Collection:
+        found = self._find(name)
+        if found is None:
+            # Someone may make it at the same moment: then this gives back theirs, with their metadata.
+            found = self.client.get_or_create_collection(
+                name + self._suffix,
+                metadata=self._marks,
+                configuration={"hnsw": {"space": "cosine"}},
+                embedding_function=None,
+            )
+            self._know(name, found)
+        return found
+
+    def _know(self, name: str, collection: Collection) -> None:
+        if (collection.metadata or {}).get(_STORE_ID) != self._marks[_STORE_ID]:
+            raise StoreForeign(FOREIGN.format(name=collection.name))
+        self._known[name] = collection
+
+    def _batches(self, records: Sequence[ChromaRecord]) -> Iterator[list[ChromaRecord]]:
+        batch: list[ChromaRecord] = []
+        size = 0
+        for record in records:
+            # A vector travels as base64 of float32: four bytes for three.
+            needed = record.vector.nbytes * 4 // 3 + len(record.document.encode()) + _METADATA_BYTES
+            if batch and (size + needed > _REQUEST_BYTES or len(batch) == self._batch_records):
+                yield batch
+                batch, size = [], 0
+            batch.append(record)
+            size += needed
+        if batch:
+            yield batch

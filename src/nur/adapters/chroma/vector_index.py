@@ -1,0 +1,237 @@
+"""Chroma as a derived index: the specification's collections, kept in step with the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from chromadb.errors import ChromaError
+
+from nur.adapters.chroma import names, where
+from nur.adapters.chroma.client import connect, disconnect
+from nur.adapters.chroma.records import records_of
+from nur.adapters.chroma.store import ChromaStore
+from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import IndexDown, NurError
+from nur.domain.notes import ChunkKey
+from nur.observability import metrics
+from nur.observability.events import EventLog
+from nur.ports.vector_index import IndexHealth, Neighbour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+    from nur.adapters.chroma.records import ChromaRecord
+    from nur.adapters.chroma.store import Found, HeldRecord
+    from nur.domain.notes import NoteId
+    from nur.domain.selection import Selection
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Floats
+    from nur.ports.vector_index import IndexOp
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+_THREADS = 8  #: our own, so that a Chroma that hangs does not use up the event loop's
+_HEALTH_SECONDS = 5.0
+_SPARE = 2  #: asked for, a hit wanted: expired records, other tenants' and parents are among them
+
+_log = EventLog("chroma")
+
+
+def _is_chromas(error: BaseException) -> bool:
+    """Whether an error is Chroma's own. It raises bare Exceptions, and its Rust core panics with a BaseException."""
+    if isinstance(error, Exception):
+        return not isinstance(error, NurError)
+    return type(error).__name__ == "PanicException"
+
+
+class ChromaVectorIndex:
+    """Keeps chunks in a Chroma server or in an embedded Chroma.
+
+    Writes are ordered by reading the revision that Chroma holds, under a lock of this process. A removal leaves no
+    record to read, so this process remembers it: after a restart, or beside another worker, a stale write could put a
+    removed note's records back. The ledger keeps those from being shown, and a rebuild drops them.
+    """
+
+    name = "chroma"
+    follows_commits = False
+
+    def __init__(
+        self,
+        place: ChromaServer | ChromaFolder,
+        *,
+        store_id: str,
+        embedding_version: str,
+        clock: Clock,
+        suffix: str = "",
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        """`suffix` tells the collections of later embedding versions from the first one's, whose names are plain."""
+        self._place = place
+        self._store_id = store_id
+        self._model = EmbeddingModel.parse(embedding_version)
+        self._clock = clock
+        self._suffix = suffix
+        self._timeout_seconds = timeout_seconds
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="chroma")
+        self._store: ChromaStore | None = None
+        self._clean = False
+        self._turns = asyncio.Lock()  # writers wait here, so that they do not use up the threads
+        self._writing = Lock()  # held in the thread: the next write does not overtake that of a cancelled caller
+        self._removed: dict[NoteId, int] = {}
+
+    async def open(self) -> None:
+        """Connect and take possession. Raises StoreForeign, IndexDown; then it may be tried again."""
+        if self._store is None:
+            self._store, self._clean = await self._run("open", self._open)
+
+    async def close(self) -> None:
+        """Finish what is under way and leave the mark; a Chroma that is gone is only logged."""
+        store, self._store = self._store, None
+        if store is not None:
+            try:
+                await self._run("close", self._close, store)
+            except IndexDown as error:
+                _log.warning("chroma_close_failed", error=type(error.__cause__).__name__)
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def apply(self, ops: Sequence[IndexOp]) -> None:
+        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
+        async with self._turns:
+            await self._run("apply", self._apply, self._opened(), ops)
+
+    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+        """The nearest chunks in the selection, nearest first, ties by key: all collections or IndexDown."""
+        if limit <= 0:
+            return []
+        store, now = self._opened(), self._clock.now()
+        answers = await asyncio.gather(
+            *(
+                self._run("query", self._nearest, store, name, vector, selection, limit, now)
+                for name in names.of_kinds(selection.kinds)
+            )
+        )
+        found = [
+            Neighbour(ChunkKey(int(hit.metadata["chunk_key"])), hit.similarity) for hits in answers for hit in hits
+        ]
+        found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))
+        return found[:limit]
+
+    async def count(self) -> int:
+        """How many chunks have a record."""
+        return await self._run("count", self._opened().count)
+
+    async def was_closed_cleanly(self) -> bool:
+        """Whether the last owner closed it, as `open` found it."""
+        return self._clean
+
+    async def reset(self) -> None:
+        """Delete this store's collections of this embedding version."""
+        await self._run("reset", self._reset, self._opened())
+
+    async def health(self) -> IndexHealth:
+        """Ask for a heartbeat."""
+        started = time.perf_counter()
+        error = None
+        try:
+            async with asyncio.timeout(_HEALTH_SECONDS):
+                await self._run("heartbeat", self._opened().heartbeat)
+        except (IndexDown, TimeoutError) as failure:
+            error = str(failure) or self._place.unreachable
+        latency_ms = round((time.perf_counter() - started) * 1000)
+        return IndexHealth(healthy=error is None, latency_ms=latency_ms, error=error)
+
+    def _opened(self) -> ChromaStore:
+        if self._store is None:
+            raise IndexDown(self._place.unreachable)
+        return self._store
+
+    def _open(self) -> tuple[ChromaStore, bool]:
+        client = connect(self._place, self._timeout_seconds)
+        try:
+            store = ChromaStore(
+                client, store_id=self._store_id, embedding_version=self._model.version, suffix=self._suffix
+            )
+            return store, store.open()
+        except BaseException:
+            disconnect(client)
+            raise
+
+    def _close(self, store: ChromaStore) -> None:
+        with self._writing:
+            try:
+                store.mark(clean=True)
+            finally:
+                disconnect(store.client)
+
+    def _reset(self, store: ChromaStore) -> None:
+        with self._writing:
+            store.drop()
+
+    def _nearest(
+        self, store: ChromaStore, name: str, vector: Floats, selection: Selection, limit: int, now: datetime
+    ) -> list[Found]:
+        asked = where.asked(selection, name)
+        found = store.nearest(name, vector, where.conjunction(asked), limit * _SPARE)
+        standing = [hit for hit in found if where.stands(hit.metadata, selection, now)]
+        if len(standing) < limit and len(standing) < len(found):
+            clauses = [*asked, *where.standing(selection, name, now)]
+            standing = store.nearest(name, vector, where.conjunction(clauses), limit)
+        return standing[:limit]
+
+    def _apply(self, store: ChromaStore, ops: Sequence[IndexOp]) -> None:
+        with self._writing:
+            newest: dict[NoteId, IndexOp] = {}
+            for op in ops:
+                if op.note_id not in newest or newest[op.note_id].revision <= op.revision:
+                    newest[op.note_id] = op
+            held: defaultdict[str, list[HeldRecord]] = defaultdict(list)
+            for record in store.held([str(note_id) for note_id in newest]):
+                held[record.metadata["note_id"]].append(record)
+            current = [op for op in newest.values() if self._is_current(op, held[str(op.note_id)])]
+            self._write(store, current, [record for op in current for record in held[str(op.note_id)]])
+
+    def _is_current(self, op: IndexOp, held: Sequence[HeldRecord]) -> bool:
+        revisions = [int(record.metadata["revision"]) for record in held]
+        return op.revision >= max([self._removed.get(op.note_id, 0), *revisions])
+
+    def _write(self, store: ChromaStore, ops: Sequence[IndexOp], held: Sequence[HeldRecord]) -> None:
+        """Write, then delete what vanished: a crash between leaves too much, and doing it again mends that."""
+        fresh: defaultdict[str, list[ChromaRecord]] = defaultdict(list)
+        for op in ops:
+            records = records_of(op, self._model, self._store_id)
+            if records:
+                self._removed.pop(op.note_id, None)
+            else:
+                self._removed[op.note_id] = op.revision
+            for record in records:
+                fresh[record.collection].append(record)
+        for name in names.ALL:
+            before = {record.record_id: record.metadata for record in held if record.collection == name}
+            if fresh[name]:
+                store.upsert(name, fresh[name], before)
+            vanished = before.keys() - {record.record_id for record in fresh[name]}
+            if vanished:
+                store.delete(name, sorted(vanished))
+
+    async def _run(self, operation: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        metrics.CHROMA_OPERATIONS.labels(operation).inc()
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, partial(work, *args, **kwargs))
+        except BaseException as error:
+            if not _is_chromas(error):
+                raise
+            cause = type(error).__name__
+            metrics.CHROMA_ERRORS.labels(cause).inc()
+            _log.error("chroma_failed", operation=operation, error=cause)
+            answered = isinstance(error, ChromaError)
+            raise IndexDown(f"{self._place} failed: {cause}" if answered else self._place.unreachable) from error

@@ -1,0 +1,169 @@
+"""The rows of the flat index: blocks of vectors with their keys and filter columns.
+
+Everything here changes on the event loop; only `Snapshot.search` runs in threads. Three habits make that safe without a
+lock. Growing adds a block and moves nothing. A row is written whole before `alive` shows it. A freed row is used again
+only when no search is under way, so that a search never takes one chunk's key for another's vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from nur.adapters.flat.columns import Columns, Vocabulary
+from nur.domain.notes import ChunkKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from nur.adapters.flat.columns import Condition, Mask
+    from nur.adapters.flat.rows import Encoding, Rows, Scores
+    from nur.domain.notes import Note, NoteId
+    from nur.domain.selection import Selection
+
+Keys: TypeAlias = npt.NDArray[np.int64]
+
+BLOCK_ROWS = 4096  #: a scan's temporary arrays stay in the processor's cache
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A chunk with its score in the table's encoding."""
+
+    chunk_key: ChunkKey
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    vectors: Rows
+    columns: Columns
+    keys: Keys
+    alive: Mask
+
+    @classmethod
+    def empty(cls, encoding: Encoding) -> _Block:
+        alive = np.zeros(BLOCK_ROWS, np.bool_)
+        return cls(encoding.empty(BLOCK_ROWS), Columns(BLOCK_ROWS), np.zeros(BLOCK_ROWS, np.int64), alive)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What one search looks at, whatever is written meanwhile."""
+
+    encoding: Encoding
+    blocks: Sequence[_Block]
+    last_rows: int  #: used rows of the last block
+
+    def search(self, query: Rows, condition: Condition, limit: int) -> list[Scored]:
+        """The best rows that meet the condition, best first, ties by key; a chunk being replaced may be there twice."""
+        keys, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
+        for number, block in enumerate(self.blocks, 1):
+            rows = BLOCK_ROWS if number < len(self.blocks) else self.last_rows
+            chosen = block.alive[:rows] & block.columns.mask(condition, rows)
+            if chosen.any():
+                keys.append(block.keys[:rows][chosen])
+                scores.append(self.encoding.scores(block.vectors[:rows], query)[chosen])
+        return _best(np.concatenate(keys), np.concatenate(scores), limit)
+
+
+def _best(keys: Keys, scores: Scores, limit: int) -> list[Scored]:
+    if len(keys) > limit:
+        # The worst score that still counts; all who share it stay until keys break the tie.
+        threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        keys, scores = keys[scores >= threshold], scores[scores >= threshold]
+    order = np.lexsort((keys, -scores))[:limit]
+    return [Scored(ChunkKey(int(keys[row])), float(scores[row])) for row in order]
+
+
+class Table:
+    """All rows of one encoding."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        self._vocabulary = Vocabulary()
+        self._blocks: list[_Block] = []
+        self._used = 0  #: rows ever used, dead ones among them
+        self._row_of: dict[ChunkKey, int] = {}
+        self._keys_of: dict[NoteId, list[ChunkKey]] = {}
+        self._free: list[int] = []
+        self._resting: list[int] = []  #: freed while a search was under way
+        self._searches = 0
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def __contains__(self, key: ChunkKey) -> bool:
+        return key in self._row_of
+
+    def add(self, note: Note, key: ChunkKey, vector: Rows) -> None:
+        """Add one encoded vector to those a note has; a key that is there already gets the new one."""
+        replaced = self._row_of.get(key)
+        self._row_of[key] = self._write(key, vector, note)
+        if replaced is None:
+            self._keys_of.setdefault(note.note_id, []).append(key)
+        else:
+            self._kill(replaced)
+
+    def keep_only(self, note_id: NoteId, keys: Iterable[ChunkKey]) -> None:
+        """Drop what a note has beyond these keys."""
+        kept = set(keys)
+        for key in self._keys_of.pop(note_id, []):
+            if key not in kept:
+                self._kill(self._row_of.pop(key))
+        if kept:
+            self._keys_of[note_id] = list(kept)
+
+    def begin_search(self) -> Snapshot:
+        """The rows as they are; `end_search` must follow."""
+        self._searches += 1
+        return Snapshot(self.encoding, tuple(self._blocks), (self._used - 1) % BLOCK_ROWS + 1)
+
+    def end_search(self) -> None:
+        """Let rows that were freed meanwhile be used again, if nobody else is searching."""
+        self._searches -= 1
+        if not self._searches:
+            self._free += self._resting
+            self._resting.clear()
+
+    def condition(self, selection: Selection, now: datetime) -> Condition:
+        """What rows must show to be in the selection."""
+        return self._vocabulary.condition(selection, now)
+
+    def vectors(self) -> Rows:
+        """The encoded vectors of all rows in use."""
+        return np.concatenate([block.vectors[block.alive] for block in self._blocks])
+
+    def reencode(self, encoding: Encoding) -> None:
+        """Keep the vectors another way; they must be whole until now. Searches under way go on with the old ones."""
+        blocks = []
+        for number, block in enumerate(self._blocks):
+            rows = min(BLOCK_ROWS, self._used - number * BLOCK_ROWS)
+            vectors = encoding.empty(BLOCK_ROWS)
+            vectors[:rows] = encoding.encode(block.vectors[:rows].view(np.float32))
+            blocks.append(replace(block, vectors=vectors))
+        self._blocks = blocks
+        self.encoding = encoding
+
+    def _write(self, key: ChunkKey, vector: Rows, note: Note) -> int:
+        row = self._free.pop() if self._free else self._new_row()
+        block, offset = self._blocks[row // BLOCK_ROWS], row % BLOCK_ROWS
+        block.vectors[offset] = vector
+        block.columns.write(offset, note, self._vocabulary)
+        block.keys[offset] = key
+        block.alive[offset] = True
+        return row
+
+    def _new_row(self) -> int:
+        if self._used == len(self._blocks) * BLOCK_ROWS:
+            self._blocks.append(_Block.empty(self.encoding))
+        self._used += 1
+        return self._used - 1
+
+    def _kill(self, row: int) -> None:
+        self._blocks[row // BLOCK_ROWS].alive[row % BLOCK_ROWS] = False
+        (self._resting if self._searches else self._free).append(row)

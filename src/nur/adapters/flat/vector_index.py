@@ -1,0 +1,175 @@
+"""The default index: every chunk in memory, nothing on disk, every search a scan.
+
+Under 1,024 dimensions the vectors themselves are kept and the scan is exact. From there on only sign bits are (38 MB
+for 100,000 chunks of 3,072 dimensions, where vectors take 1.2 GB): the scan picks candidates, whose vectors are then
+read from the ledger and compared exactly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import numpy as np
+
+from nur.adapters.flat import filling
+from nur.adapters.flat.rows import Signs, Whole, unit
+from nur.adapters.flat.table import Table
+from nur.domain.notes import ChunkKey, Status
+from nur.ports.vector_index import IndexHealth, Neighbour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
+
+    from nur.adapters.flat.filling import Fetch, Load
+    from nur.adapters.flat.rows import Rows
+    from nur.domain.notes import Note, NoteId
+    from nur.domain.selection import Selection
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Floats
+    from nur.ports.vector_index import IndexOp, IndexRecord
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+SIGNS_FROM_DIMENSIONS = 1024
+VECTORS_FOR_A_MEAN = 256  #: fewer are kept whole: bits gain nothing yet, and the mean of a few is no mean
+CANDIDATES = 200
+CANDIDATES_PER_HIT = 4
+_INLINE_NUMBERS = 200_000  #: work on fewer takes about 1 ms; going to a thread and back takes 0.1 ms
+
+
+def _rescored(vectors: dict[ChunkKey, Floats], query: Floats, limit: int) -> list[Neighbour]:
+    keys = np.fromiter(vectors, np.int64, len(vectors))
+    matrix = np.stack(list(vectors.values()))
+    # Lengths by einsum: dividing 200 x 3,072 numbers first would cost as much as the scan of 20,000 rows.
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    cosines = matrix @ unit(query) / np.where(lengths > 0, lengths, 1)
+    order = np.lexsort((keys, -cosines))[:limit]
+    return [Neighbour(ChunkKey(int(keys[row])), float(cosines[row])) for row in order]
+
+
+class FlatVectorIndex:
+    """Finds the nearest chunks by looking at all of them."""
+
+    name = "flat"
+    follows_commits = True
+
+    def __init__(
+        self, dimensions: int, load: Load, fetch: Fetch, *, clock: Clock, executor: Executor | None = None
+    ) -> None:
+        """`load` fills the index, `fetch` rescores; scans run in `executor`, None being the event loop's own."""
+        self._dimensions = dimensions
+        self._load = load
+        self._fetch = fetch
+        self._clock = clock
+        self._executor = executor
+        self._table = Table(Whole(dimensions))
+        #: The newest revision seen of each note, removed ones too, since an older write must not bring one back.
+        self._revisions: dict[NoteId, int] = {}
+        self._writing = asyncio.Lock()  # encoding may leave the event loop: no other write may overtake it
+
+    async def open(self) -> None:
+        """Read all vectors of the ledger; writes and searches may come meanwhile."""
+        if self._wants_signs():
+            sampled = await filling.sample(self._load)
+            async with self._writing:
+                if len(sampled) >= VECTORS_FOR_A_MEAN and self._wants_signs():
+                    self._keep_signs(unit(np.stack(sampled)))
+        async for page in filling.pages(self._load):
+            async with self._writing:
+                await self._fill(page)
+
+    async def close(self) -> None:
+        """Nothing to do: there are no files."""
+
+    async def apply(self, ops: Sequence[IndexOp]) -> None:
+        """Apply idempotently: an older revision never overwrites a newer one."""
+        async with self._writing:
+            for op in ops:
+                if op.revision >= self._revisions.get(op.note_id, 0):
+                    await self._replace(op)
+
+    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+        """The nearest chunks in the selection, nearest first, ties by key."""
+        table = self._table
+        if limit <= 0 or not len(table):
+            return []
+        condition = table.condition(selection, self._clock.now())
+        encoding = table.encoding
+        query = encoding.encode(vector[np.newaxis])
+        wanted = limit if encoding.exact else max(CANDIDATES, CANDIDATES_PER_HIT * limit)
+        snapshot = table.begin_search()
+        try:
+            scored = await self._run(len(table) * query.size, snapshot.search, query, condition, wanted)
+        finally:
+            table.end_search()
+        scores: dict[ChunkKey, float] = {}
+        for (
+            hit
+        ) in scored:  # a chunk that was replaced during the scan may have been seen twice: the first is the better
+            scores.setdefault(hit.chunk_key, hit.score)
+        if encoding.exact:
+            return [Neighbour(key, score) for key, score in scores.items()]
+        vectors = await self._fetch(list(scores))
+        return await self._run(len(vectors) * len(vector), _rescored, vectors, vector, limit) if vectors else []
+
+    async def count(self) -> int:
+        """How many chunks have a row."""
+        return len(self._table)
+
+    async def was_closed_cleanly(self) -> bool:
+        """There are no files to leave in disorder."""
+        return True
+
+    async def reset(self) -> None:
+        """Forget all rows; `open` reads them again and takes the mean anew."""
+        async with self._writing:
+            self._table = Table(Whole(self._dimensions))
+
+    async def health(self) -> IndexHealth:
+        """Always well: it is this process."""
+        return IndexHealth(healthy=True, latency_ms=0)
+
+    async def _replace(self, op: IndexOp) -> None:
+        alive = op.note is not None and op.note.status is Status.ACTIVE
+        records = op.records if alive else ()
+        if op.note is not None and records:
+            await self._add([(op.note, record) for record in records])
+        # The new rows are there before the old ones go: no search finds neither.
+        self._table.keep_only(op.note_id, [record.chunk_key for record in records])
+        self._revisions[op.note_id] = op.revision
+
+    async def _fill(self, page: Sequence[tuple[Note, IndexRecord]]) -> None:
+        fresh = []
+        for note, record in page:
+            known = self._revisions.get(note.note_id, 0)
+            if known < note.revision:
+                self._table.keep_only(note.note_id, ())
+                self._revisions[note.note_id] = note.revision
+            if known <= note.revision and record.chunk_key not in self._table:
+                fresh.append((note, record))
+        if fresh:
+            await self._add(fresh)
+
+    async def _add(self, rows: Sequence[tuple[Note, IndexRecord]]) -> None:
+        vectors = np.stack([record.vector for _, record in rows])
+        encoded: Rows = await self._run(vectors.size, self._table.encoding.encode, vectors)
+        for (note, record), vector in zip(rows, encoded, strict=True):
+            self._table.add(note, record.chunk_key, vector)
+        if self._wants_signs() and len(self._table) >= VECTORS_FOR_A_MEAN:
+            self._keep_signs(self._table.vectors().view(np.float32))
+
+    def _wants_signs(self) -> bool:
+        return self._dimensions >= SIGNS_FROM_DIMENSIONS and self._table.encoding.exact
+
+    def _keep_signs(self, units: Floats) -> None:
+        self._table.reencode(Signs(np.asarray(units.mean(axis=0), np.float32)))
+
+    async def _run(self, numbers: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do it here if it touches few numbers, else in a thread."""
+        if numbers <= _INLINE_NUMBERS:
+            return work(*args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, partial(work, *args, **kwargs))

@@ -1,0 +1,80 @@
+"""InMemoryEmbedder: hashed bags of words, so that texts with words in common are near each other."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nur.domain.embedding import EmbeddingModel, Probe
+from nur.domain.errors import EmbedderDown, EmbedderRefused, NurError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nur.ports.embedder import Floats
+
+_WORD = re.compile(r"\w+")
+
+
+def hashed_words(text: str, dimensions: int) -> Floats:
+    """A unit vector, the same in every process: the signed sum of a place for each word."""
+    words = _WORD.findall(text.casefold())
+    vector = np.zeros(dimensions, np.float32)
+    for word in words:
+        place, sign = _place(word, dimensions)
+        vector[place] += sign
+    if not vector.any():  # no words, or words that cancel out: the text as a whole stands for itself
+        vector[_place(text, dimensions)[0]] = 1.0
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+def _place(word: str, dimensions: int) -> tuple[int, float]:
+    number = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    return (number >> 1) % dimensions, 1.0 if number & 1 else -1.0
+
+
+class InMemoryEmbedder:
+    """An embedder that needs nothing. Set `down` or `refuse` to make it fail; `embedded` counts the texts it did."""
+
+    def __init__(self, dimensions: int = 64) -> None:
+        self.model = EmbeddingModel("in_memory", "hashed-words", dimensions)
+        self.max_tokens = 8191
+        self.down = False
+        self.refuse = False
+        self.embedded = 0
+
+    async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One unit vector a text, in order."""
+        self._answer_for(len(texts))
+        vectors = np.empty((len(texts), self.model.dimensions), np.float32)
+        for place, text in enumerate(texts):
+            vectors[place] = hashed_words(text, self.model.dimensions)
+        self.embedded += len(texts)
+        if progress and texts:
+            progress(len(texts))
+        return vectors
+
+    async def embed_query(self, text: str) -> Floats:
+        """The vector of a stored text; not counted."""
+        self._answer_for(1)
+        return hashed_words(text, self.model.dimensions)
+
+    async def probe(self) -> Probe:
+        """Healthy, unless it was told to fail."""
+        try:
+            self._answer_for(1)
+        except NurError as error:
+            return Probe(False, 0, error=str(error))
+        return Probe(True, 0, self.model.dimensions)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _answer_for(self, texts: int) -> None:
+        if self.refuse:
+            raise EmbedderRefused("Invalid text for embedding: told to refuse", failed=texts, total=texts)
+        if self.down:
+            raise EmbedderDown("The embedding provider is down.", failed=texts, total=texts)

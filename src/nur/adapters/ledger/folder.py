@@ -1,0 +1,65 @@
+"""The data folder: one process owns it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import IO, TYPE_CHECKING
+
+from nur.domain.errors import BadConfiguration, DataFolderInUse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[str]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: IO[str]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class DataFolder:
+    """A folder of files that only we may read, held by an operating-system lock that dies with the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[str] | None = None
+
+    def acquire(self) -> None:
+        """Own the folder, or raise DataFolderInUse. The process id in the lock file is information only."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.path.chmod(0o700)
+            file = (self.path / "lock").open("a+", encoding="ascii")
+        except OSError as error:
+            raise BadConfiguration(
+                f"NUR_DATA_DIR: cannot write to {self.path} ({error.strerror}). Choose a folder that you own."
+            ) from error
+        try:
+            _lock(file)
+        except OSError as error:
+            file.seek(0)
+            owner = file.read().strip() or "unknown"
+            file.close()
+            raise DataFolderInUse(
+                f"The data folder {self.path} is in use by process {owner}. "
+                "Talk to that server, stop it, or set NUR_DATA_DIR to another folder."
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        """Let another process have it."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.truncate(0)
+            self._file.close()
+            self._file = None

@@ -1,0 +1,291 @@
+"""Writing and reading notes: transaction bodies, each run inside one transaction by the engine beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, tuple_, update
+
+from nur.adapters.ledger import outbox
+from nur.adapters.ledger.rows import CHUNK_COLUMNS, NOTE_COLUMNS, n, note_values, selected, to_chunk, to_note
+from nur.adapters.ledger.tables import (
+    audit_log,
+    lexical_totals,
+    memory_note_chunks,
+    memory_notes,
+    note_chunk_embeddings,
+    note_embeddings,
+    note_versions,
+)
+from nur.domain.chunks import chunk_uuid
+from nur.domain.errors import Conflict
+from nur.domain.notes import ChunkKey, Note, NoteId, Status
+from nur.ports.ledger import Order, Written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from nur.adapters.ledger.lexicon import Lexicon
+    from nur.domain.selection import Selection
+    from nur.ports.ledger import NoteWrite, StoredChunk
+
+#: Former texts kept of each note.
+VERSIONS_KEPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When a write happens and which call it belongs to."""
+
+    now: datetime
+    trace_id: str | None
+
+
+def write(connection: Connection, lexicon: Lexicon, write: NoteWrite, occasion: Occasion) -> Written:
+    """Commit one write, whole. Raises Conflict when the note has moved on."""
+    note = write.note
+    if write.replaces is None:
+        connection.execute(insert(memory_notes).values(**note_values(note), text=write.text))
+    else:
+        _replace_row(connection, write, write.replaces, occasion)
+    keys: list[ChunkKey] = []
+    if write.text is None:
+        _touch_chunks(connection, note, indexed=write.indexed)
+    else:
+        _drop_chunks(connection, lexicon, note.note_id)
+        keys = _add_chunks(connection, lexicon, write, occasion)
+    if not write.indexed:
+        outbox.enqueue(connection, note.note_id, note.revision, occasion.now)
+    _audit(connection, note, write.action, write.principal, occasion)
+    return Written(note, keys)
+
+
+def remove(
+    connection: Connection,
+    lexicon: Lexicon,
+    note: Note,
+    action: str,
+    principal: str,
+    *,
+    indexed: bool,
+    occasion: Occasion,
+) -> Note:
+    """Move a note to the trash; what was derived from it goes at once."""
+    gone = replace(
+        note, status=Status.DELETED, revision=note.revision + 1, deleted_at=occasion.now, updated_at=occasion.now
+    )
+    _update_row(connection, gone, note.revision)
+    _drop_chunks(connection, lexicon, note.note_id)
+    if not indexed:
+        outbox.enqueue(connection, note.note_id, gone.revision, occasion.now)
+    _audit(connection, gone, action, principal, occasion)
+    return gone
+
+
+def _replace_row(connection: Connection, write: NoteWrite, held_revision: int, occasion: Occasion) -> None:
+    """Update the note's row where the revision still holds; a text that changes is kept as a former version."""
+    note = write.note
+    if write.text is None:
+        _update_row(connection, note, held_revision)
+        return
+    held = connection.execute(
+        select(n.version, n.content_hash, n.title, n.text).where(n.note_id == note.note_id)
+    ).first()
+    if held is not None and held.version != note.version:
+        connection.execute(
+            insert(note_versions).values(
+                note_id=note.note_id,
+                version=held.version,
+                content_hash=held.content_hash,
+                title=held.title,
+                replaced_at=occasion.now,
+                text=held.text,
+            )
+        )
+        too_old = note_versions.c.version < note.version - VERSIONS_KEPT
+        connection.execute(delete(note_versions).where(note_versions.c.note_id == note.note_id, too_old))
+    _update_row(connection, note, held_revision, text=write.text)
+
+
+def _update_row(connection: Connection, note: Note, held_revision: int, **text: str) -> None:
+    values = note_values(note)
+    values.pop("note_id")
+    statement = (
+        update(memory_notes).where(n.note_id == note.note_id, n.revision == held_revision).values(**values, **text)
+    )
+    if connection.execute(statement).rowcount != 1:
+        raise Conflict("The note was changed by another write; nothing was written. Try again.")
+
+
+def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
+    """Bring the chunks' revision up to their note's."""
+    values: dict[str, Any] = {"revision": note.revision}
+    if indexed:
+        values["indexed_revision"] = note.revision
+    chunks = memory_note_chunks
+    connection.execute(update(chunks).where(chunks.c.note_id == note.note_id).values(**values))
+
+
+def _drop_chunks(connection: Connection, lexicon: Lexicon, note_id: NoteId) -> None:
+    chunks = memory_note_chunks
+    rows = connection.execute(select(chunks.c.chunk_key, chunks.c.term_count).where(chunks.c.note_id == note_id)).all()
+    connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))
+    if not rows:
+        return
+    lexicon.remove(connection, [ChunkKey(row.chunk_key) for row in rows])
+    connection.execute(delete(chunks).where(chunks.c.note_id == note_id))
+    _count(connection, -len(rows), -sum(row.term_count for row in rows))
+
+
+def _add_chunks(connection: Connection, lexicon: Lexicon, write: NoteWrite, occasion: Occasion) -> list[ChunkKey]:
+    note = write.note
+    indexed_revision = note.revision if write.indexed else None
+    rows = []
+    for new in write.chunks:
+        content_hash = new.chunk.content_hash
+        rows.append(
+            {
+                "chunk_id": chunk_uuid(note.note_id, new.chunk.index, content_hash),
+                "note_id": note.note_id,
+                "chunk_index": new.chunk.index,
+                "start_offset": new.chunk.start_char,
+                "end_offset": new.chunk.end_char,
+                "token_count": new.chunk.token_count,
+                "content_hash": content_hash,
+                "context": new.chunk.context,
+                "revision": note.revision,
+                "indexed_revision": indexed_revision,
+                "term_count": new.term_count,
+                "profile": new.profile,
+                "created_at": occasion.now,
+                "text": new.chunk.content,
+            }
+        )
+    inserted = connection.execute(
+        insert(memory_note_chunks).returning(memory_note_chunks.c.chunk_key, sort_by_parameter_order=True), rows
+    )
+    keys = [ChunkKey(key) for key in inserted.scalars()]
+    lexicon.add(connection, {key: new.terms for key, new in zip(keys, write.chunks, strict=True)})
+    vectors = {key: new.vector for key, new in zip(keys, write.chunks, strict=True) if new.vector is not None}
+    put_vectors(connection, vectors, write.embedding_version, occasion.now)
+    if write.pooled is not None:
+        put_pooled(connection, note.note_id, write.pooled, write.embedding_version, occasion.now)
+    _count(connection, len(keys), sum(new.term_count for new in write.chunks))
+    return keys
+
+
+def put_vectors(connection: Connection, vectors: dict[ChunkKey, Any], embedding_version: str, now: datetime) -> None:
+    """Insert the vectors of chunks."""
+    rows = [
+        {
+            "chunk_key": key,
+            "embedding_version": embedding_version,
+            "embedding_dim": len(vector),
+            "created_at": now,
+            "vec": vector,
+        }
+        for key, vector in vectors.items()
+    ]
+    if rows:
+        connection.execute(insert(note_chunk_embeddings), rows)
+
+
+def put_pooled(connection: Connection, note_id: NoteId, pooled: Any, embedding_version: str, now: datetime) -> None:
+    """Insert or replace a note's own vector."""
+    key = (note_embeddings.c.note_id == note_id, note_embeddings.c.embedding_version == embedding_version)
+    connection.execute(delete(note_embeddings).where(*key))
+    connection.execute(
+        insert(note_embeddings).values(
+            note_id=note_id,
+            embedding_version=embedding_version,
+            embedding_dim=len(pooled),
+            created_at=now,
+            vec=pooled,
+        )
+    )
+
+
+def _audit(connection: Connection, note: Note, action: str, principal: str, occasion: Occasion) -> None:
+    connection.execute(
+        insert(audit_log).values(
+            at=occasion.now,
+            tenant_id=note.tenant,
+            principal=principal,
+            action=action,
+            note_id=note.note_id,
+            public_id=note.public_id,
+            revision=note.revision,
+            trace_id=occasion.trace_id,
+        )
+    )
+
+
+def _count(connection: Connection, chunks: int, terms: int) -> None:
+    totals = lexical_totals.c
+    connection.execute(update(lexical_totals).values(chunks=totals.chunks + chunks, terms=totals.terms + terms))
+
+
+def by_public_id(connection: Connection, tenant: str, public_id: str) -> Note | None:
+    """A note by its public id, in the trash or not."""
+    row = connection.execute(select(*NOTE_COLUMNS).where(n.tenant_id == tenant, n.public_id == public_id)).first()
+    return None if row is None else to_note(row)
+
+
+def by_identity(connection: Connection, tenant: str, identity: str) -> Note | None:
+    """The active note with this identity, else the one last deleted."""
+    query = (
+        select(*NOTE_COLUMNS)
+        .where(n.tenant_id == tenant, n.identity == identity)
+        .order_by(n.status, n.deleted_at.desc())  # "active" sorts before "deleted"
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    return None if row is None else to_note(row)
+
+
+def by_ids(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+    """Notes by their internal ids."""
+    rows = connection.execute(select(*NOTE_COLUMNS).where(n.note_id.in_(note_ids)))
+    return {note.note_id: note for note in map(to_note, rows)}
+
+
+def page(
+    connection: Connection, selection: Selection, order: Order, limit: int, after: str | None, now: datetime
+) -> list[Note]:
+    """Active notes, in order, from behind `after` on."""
+    place = n.turn_index if order is Order.LAST_TURNS else n.ingested_at
+    query = select(*NOTE_COLUMNS).where(selected(selection, now)).order_by(place.desc(), n.note_id.desc()).limit(limit)
+    if after is not None:
+        last = (n.tenant_id == selection.tenant, n.public_id == after)
+        query = query.where(tuple_(place, n.note_id) < select(place, n.note_id).where(*last).scalar_subquery())
+    return [to_note(row) for row in connection.execute(query)]
+
+
+def count(connection: Connection, selection: Selection, now: datetime) -> int:
+    """How many active notes are selected."""
+    query = select(func.count()).select_from(memory_notes).where(selected(selection, now))
+    return connection.execute(query).scalar_one()
+
+
+def texts(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
+    """The full texts of notes."""
+    rows = connection.execute(select(n.note_id, n.text).where(n.note_id.in_(note_ids)))
+    return {NoteId(row.note_id): row.text for row in rows}
+
+
+def chunks(connection: Connection, note_id: NoteId, embedding_version: str | None = None) -> list[StoredChunk]:
+    """A note's chunks, in order."""
+    c, v = memory_note_chunks.c, note_chunk_embeddings.c
+    has_vector = select(v.chunk_key).where(v.chunk_key == c.chunk_key)
+    if embedding_version is not None:
+        has_vector = has_vector.where(v.embedding_version == embedding_version)
+    query = (
+        select(*CHUNK_COLUMNS, has_vector.exists().label("has_vector"))
+        .where(c.note_id == note_id)
+        .order_by(c.chunk_index)
+    )
+    return [to_chunk(row, note_id, has_vector=row.has_vector) for row in connection.execute(query)]

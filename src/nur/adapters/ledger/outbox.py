@@ -1,0 +1,109 @@
+"""The outbox: which notes the index has still to learn about. Transaction bodies."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, func, insert, or_, select, update
+
+from nur.adapters.ledger.tables import indexing_outbox, memory_note_chunks, memory_notes
+from nur.domain.notes import NoteId
+from nur.ports.ledger import Backlog, Job
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+o = indexing_outbox.c
+
+PENDING, DONE, DEAD = "pending", "done", "dead"
+
+
+def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetime) -> None:
+    """Ask for the index to be brought to this revision; an open row of the note is raised to it."""
+    raised = (
+        update(indexing_outbox)
+        .where(o.note_id == note_id, o.state == PENDING)
+        .values(revision=revision, attempts=0, available_at=now, last_error=None)
+    )
+    if connection.execute(raised).rowcount == 0:
+        connection.execute(
+            insert(indexing_outbox).values(
+                note_id=note_id, revision=revision, state=PENDING, attempts=0, available_at=now, created_at=now
+            )
+        )
+
+
+def enqueue_all(connection: Connection, now: datetime) -> int:
+    """Ask for every active note to be indexed again; gives back how many."""
+    c = memory_note_chunks.c
+    connection.execute(update(memory_note_chunks).where(c.indexed_revision.is_not(None)).values(indexed_revision=None))
+    rows = connection.execute(
+        select(memory_notes.c.note_id, memory_notes.c.revision).where(memory_notes.c.status == "active")
+    ).all()
+    for row in rows:
+        enqueue(connection, NoteId(row.note_id), row.revision, now)
+    return len(rows)
+
+
+def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+    """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+    free = or_(o.leased_until.is_(None), o.leased_until <= now)
+    due = (
+        select(o.outbox_id, o.note_id, o.revision, o.attempts)
+        .where(and_(o.state == PENDING, o.available_at <= now, free))
+        .order_by(o.available_at, o.outbox_id)
+        .limit(limit)
+    )
+    rows = connection.execute(due).all()
+    until = now + timedelta(seconds=lease_seconds)
+    taken = update(indexing_outbox).where(o.outbox_id.in_([row.outbox_id for row in rows]))
+    connection.execute(taken.values(leased_by=worker, leased_until=until))
+    return [Job(row.outbox_id, NoteId(row.note_id), row.revision, row.attempts) for row in rows]
+
+
+def finish(connection: Connection, job: Job, now: datetime) -> None:
+    """Close the row if nothing newer was asked meanwhile, else free it for another round."""
+    done = (
+        update(indexing_outbox)
+        .where(o.outbox_id == job.job_id, o.revision == job.revision, o.state == PENDING)
+        .values(state=DONE, finished_at=now, leased_by=None, leased_until=None)
+    )
+    if connection.execute(done).rowcount == 0:
+        _release(connection, job)
+
+
+def postpone(connection: Connection, job: Job, error: str, retry_at: datetime | None) -> None:
+    """Try again then, or give the row up as a dead letter."""
+    values = {"attempts": job.attempts + 1, "last_error": error, "leased_by": None, "leased_until": None}
+    row = update(indexing_outbox).where(o.outbox_id == job.job_id, o.revision == job.revision, o.state == PENDING)
+    changed = row.values(**values, state=DEAD) if retry_at is None else row.values(**values, available_at=retry_at)
+    if connection.execute(changed).rowcount == 0:
+        _release(connection, job)
+
+
+def _release(connection: Connection, job: Job) -> None:
+    row = update(indexing_outbox).where(o.outbox_id == job.job_id, o.state == PENDING)
+    connection.execute(row.values(leased_by=None, leased_until=None))
+
+
+def backlog(connection: Connection, now: datetime) -> Backlog:
+    """What waits to be indexed."""
+    rows = connection.execute(
+        select(o.state, func.count().label("rows"), func.min(o.created_at).label("oldest"))
+        .where(o.state != DONE)
+        .group_by(o.state)
+    ).all()
+    by_state = {row.state: row for row in rows}
+    pending, dead = by_state.get(PENDING), by_state.get(DEAD)
+    error = connection.execute(
+        select(o.last_error).where(o.state != DONE, o.last_error.is_not(None)).order_by(o.outbox_id.desc()).limit(1)
+    ).scalar()
+    return Backlog(
+        pending=pending.rows if pending else 0,
+        dead=dead.rows if dead else 0,
+        oldest_seconds=(now - pending.oldest).total_seconds() if pending else 0.0,
+        last_error=error,
+    )

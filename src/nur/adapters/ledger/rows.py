@@ -1,0 +1,196 @@
+"""Rows to domain values and back, and a Selection as SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sqlalchemy import ColumnElement, and_, or_
+
+from nur.adapters.ledger.tables import memory_note_chunks, memory_notes
+from nur.domain.chunks import Chunk
+from nur.domain.notes import (
+    ChunkKey,
+    Description,
+    Kind,
+    Note,
+    NoteId,
+    Retention,
+    Sensitivity,
+    Status,
+    Visibility,
+)
+from nur.ports.ledger import Candidate, StoredChunk
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Row
+
+    from nur.domain.selection import Selection
+
+    AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+
+n = memory_notes.c
+c = memory_note_chunks.c
+
+#: A note without its text, which may be long.
+NOTE_COLUMNS = [column for column in n if column.name not in ("text", "identity")]
+CHUNK_COLUMNS = [
+    c.chunk_key,
+    c.chunk_index,
+    c.start_offset,
+    c.end_offset,
+    c.token_count.label("chunk_tokens"),
+    c.content_hash.label("chunk_hash"),
+    c.context,
+    c.profile,
+    c.text.label("chunk_text"),
+]
+
+
+def note_values(note: Note) -> dict[str, Any]:
+    """A note as column values, all but its text."""
+    about = note.about
+    return {
+        "note_id": note.note_id,
+        "tenant_id": note.tenant,
+        "owner_id": note.owner,
+        "public_id": note.public_id,
+        "kind": note.kind.value,
+        "status": note.status.value,
+        "identity": note.identity,
+        "revision": note.revision,
+        "version": note.version,
+        "content_hash": note.content_hash,
+        "token_count": note.token_count,
+        "chunk_count": note.chunk_count,
+        "chunking_version": note.chunking_version,
+        "type": about.type,
+        "confidence": about.confidence,
+        "importance": about.importance,
+        "title": about.title,
+        "author": about.author,
+        "participants": list(about.participants),
+        "source_system": about.source_system,
+        "source_id": about.source_id,
+        "source_url": about.source_url,
+        "conversation_id": about.conversation_id,
+        "turn_index": about.turn_index,
+        "role": about.role,
+        "key": about.key,
+        "project_id": about.project,
+        "agent_id": about.agent,
+        "scope": about.scope,
+        "sensitivity": about.sensitivity.value,
+        "visibility_scope": about.visibility.value,
+        "retention_policy": about.retention.value,
+        "metadata": dict(about.metadata),
+        "occurred_at": about.occurred_at or note.ingested_at,
+        "ingested_at": note.ingested_at,
+        "updated_at": note.updated_at,
+        "expires_at": about.expires_at,
+        "deleted_at": note.deleted_at,
+        "resolved_at": note.resolved_at,
+    }
+
+
+def to_note(row: AnyRow) -> Note:
+    """A row of NOTE_COLUMNS as a note."""
+    return Note(
+        note_id=NoteId(row.note_id),
+        public_id=row.public_id,
+        tenant=row.tenant_id,
+        owner=row.owner_id,
+        kind=Kind(row.kind),
+        about=Description(
+            type=row.type,
+            confidence=row.confidence,
+            importance=row.importance,
+            title=row.title,
+            author=row.author,
+            participants=tuple(row.participants),
+            source_system=row.source_system,
+            source_id=row.source_id,
+            source_url=row.source_url,
+            conversation_id=row.conversation_id,
+            turn_index=row.turn_index,
+            role=row.role,
+            key=row.key,
+            project=row.project_id,
+            agent=row.agent_id,
+            scope=row.scope,
+            sensitivity=Sensitivity(row.sensitivity),
+            visibility=Visibility(row.visibility_scope),
+            retention=Retention(row.retention_policy),
+            occurred_at=row.occurred_at,
+            expires_at=row.expires_at,
+            metadata=row.metadata,
+        ),
+        content_hash=row.content_hash,
+        token_count=row.token_count,
+        chunk_count=row.chunk_count,
+        chunking_version=row.chunking_version,
+        version=row.version,
+        revision=row.revision,
+        status=Status(row.status),
+        ingested_at=row.ingested_at,
+        updated_at=row.updated_at,
+        deleted_at=row.deleted_at,
+        resolved_at=row.resolved_at,
+    )
+
+
+def to_chunk(row: AnyRow, note_id: NoteId, *, has_vector: bool = True) -> StoredChunk:
+    """A row of CHUNK_COLUMNS as a stored chunk."""
+    return StoredChunk(
+        chunk_key=ChunkKey(row.chunk_key),
+        note_id=note_id,
+        chunk=Chunk(
+            index=row.chunk_index,
+            content=row.chunk_text,
+            start_char=row.start_offset,
+            end_char=row.end_offset,
+            token_count=row.chunk_tokens,
+            context=row.context,
+        ),
+        content_hash=row.chunk_hash,
+        profile=row.profile,
+        has_vector=has_vector,
+    )
+
+
+def to_candidate(row: AnyRow) -> Candidate:
+    """A row of CHUNK_COLUMNS and NOTE_COLUMNS as a candidate."""
+    note = to_note(row)
+    return Candidate(stored=to_chunk(row, note.note_id), note=note)
+
+
+def active(now: datetime) -> ColumnElement[bool]:
+    """Neither in the trash nor expired."""
+    return and_(n.status == Status.ACTIVE.value, or_(n.expires_at.is_(None), n.expires_at > now))
+
+
+def selected(selection: Selection, now: datetime) -> ColumnElement[bool]:
+    """The selection as a condition on `memory_notes`."""
+    conditions: list[ColumnElement[bool]] = [active(now), n.tenant_id == selection.tenant]
+    if len(selection.kinds) < len(Kind):
+        conditions.append(n.kind.in_(sorted(kind.value for kind in selection.kinds)))
+    equal = {
+        n.type: selection.type,
+        n.source_system: selection.source_system,
+        n.sensitivity: selection.sensitivity,
+        n.visibility_scope: selection.visibility,
+        n.project_id: selection.project,
+        n.agent_id: selection.agent,
+        n.scope: selection.scope,
+    }
+    conditions += [column == value for column, value in equal.items() if value is not None]
+    if selection.min_confidence is not None:
+        conditions.append(or_(n.confidence.is_(None), n.confidence >= selection.min_confidence))
+    if selection.conversation_id is not None:
+        conditions.append(or_(n.kind != Kind.TURN.value, n.conversation_id == selection.conversation_id))
+    if selection.occurred_from is not None:
+        conditions.append(n.occurred_at >= selection.occurred_from)
+    if selection.occurred_to is not None:
+        conditions.append(n.occurred_at <= selection.occurred_to)
+    return and_(*conditions)

@@ -1,0 +1,174 @@
+"""What search and indexing read of chunks: transaction bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import ColumnElement, func, or_, select, update
+
+from nur.adapters.ledger import notes
+from nur.adapters.ledger.rows import CHUNK_COLUMNS, NOTE_COLUMNS, active, c, n, selected, to_candidate, to_note
+from nur.adapters.ledger.tables import lexical_totals, memory_note_chunks, memory_notes, note_chunk_embeddings
+from nur.domain.errors import Conflict
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
+from nur.ports.ledger import Candidate, Corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from nur.adapters.ledger.lexicon import Lexicon
+    from nur.domain.selection import Selection
+    from nur.ports.embedder import Floats
+    from nur.ports.ledger import Lexical
+
+v = note_chunk_embeddings.c
+
+
+def _stale() -> ColumnElement[bool]:
+    """The index record is not at the note's revision; the words match the partial index."""
+    return or_(c.indexed_revision.is_(None), c.indexed_revision != c.revision)
+
+
+def vectors(connection: Connection, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+    """Stored vectors; a chunk without one is left out."""
+    query = select(v.chunk_key, v.vec).where(v.chunk_key.in_(keys), v.embedding_version == embedding_version)
+    return {ChunkKey(row.chunk_key): row.vec for row in connection.execute(query)}
+
+
+def lexical(
+    connection: Connection, lexicon: Lexicon, terms: Sequence[str], selection: Selection, limit: int, now: datetime
+) -> list[Lexical]:
+    """Chunks that hold any of the terms, best first."""
+    return lexicon.search(connection, terms, selected(selection, now), limit)
+
+
+def corpus(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> Corpus:
+    """Statistics of what is stored, for these terms."""
+    totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
+    return Corpus(totals.chunks, totals.terms, lexicon.document_frequency(connection, terms))
+
+
+def unindexed(
+    connection: Connection, selection: Selection, embedding_version: str, limit: int, now: datetime
+) -> tuple[list[ChunkKey], Floats]:
+    """Chunks whose index record is not at their note's revision, with their vectors."""
+    query = (
+        select(c.chunk_key, v.vec)
+        .select_from(memory_note_chunks)
+        .join(memory_notes, n.note_id == c.note_id)
+        .join(note_chunk_embeddings, v.chunk_key == c.chunk_key)
+        .where(_stale(), v.embedding_version == embedding_version, selected(selection, now))
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        return [], np.empty((0, 0), dtype=np.float32)
+    return [ChunkKey(row.chunk_key) for row in rows], np.stack([row.vec for row in rows])
+
+
+def candidates(
+    connection: Connection, keys: Sequence[ChunkKey], selection: Selection, now: datetime
+) -> list[Candidate]:
+    """Re-read chunks; what is deleted, expired or outside the selection is left out."""
+    query = (
+        select(*CHUNK_COLUMNS, *NOTE_COLUMNS)
+        .select_from(memory_note_chunks)
+        .join(memory_notes, n.note_id == c.note_id)
+        .where(c.chunk_key.in_(keys), selected(selection, now))
+    )
+    return [to_candidate(row) for row in connection.execute(query)]
+
+
+def pages(
+    connection: Connection, embedding_version: str, after: ChunkKey, limit: int, now: datetime
+) -> list[Candidate]:
+    """Active chunks with a vector, by key."""
+    query = (
+        select(*CHUNK_COLUMNS, *NOTE_COLUMNS)
+        .select_from(memory_note_chunks)
+        .join(memory_notes, n.note_id == c.note_id)
+        .join(note_chunk_embeddings, v.chunk_key == c.chunk_key)
+        .where(c.chunk_key > after, v.embedding_version == embedding_version, active(now))
+        .order_by(c.chunk_key)
+        .limit(limit)
+    )
+    return [to_candidate(row) for row in connection.execute(query)]
+
+
+def sample_indexed(connection: Connection, embedding_version: str, limit: int) -> list[Candidate]:
+    """Chunks that the index should hold, drawn at random."""
+    query = (
+        select(*CHUNK_COLUMNS, *NOTE_COLUMNS)
+        .select_from(memory_note_chunks)
+        .join(memory_notes, n.note_id == c.note_id)
+        .join(note_chunk_embeddings, v.chunk_key == c.chunk_key)
+        .where(c.indexed_revision == c.revision, v.embedding_version == embedding_version)
+        .order_by(func.random())
+        .limit(limit)
+    )
+    return [to_candidate(row) for row in connection.execute(query)]
+
+
+def count_indexed(connection: Connection, embedding_version: str) -> int:
+    """How many chunks the index should hold."""
+    query = (
+        select(func.count())
+        .select_from(memory_note_chunks)
+        .join(note_chunk_embeddings, v.chunk_key == c.chunk_key)
+        .where(c.indexed_revision.is_not(None), v.embedding_version == embedding_version)
+    )
+    return connection.execute(query).scalar_one()
+
+
+def neighbours(connection: Connection, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
+    """The turns within `distance` places of each turn, in order, itself left out."""
+    near: dict[NoteId, list[Note]] = {}
+    for note in notes.by_ids(connection, note_ids).values():
+        if note.kind is not Kind.TURN or note.about.turn_index is None:
+            continue
+        place = note.about.turn_index
+        query = (
+            select(*NOTE_COLUMNS)
+            .where(
+                n.tenant_id == note.tenant,
+                n.kind == Kind.TURN.value,
+                n.conversation_id == note.about.conversation_id,
+                n.turn_index.between(place - distance, place + distance),
+                n.status == Status.ACTIVE.value,
+                n.note_id != note.note_id,
+            )
+            .order_by(n.turn_index)
+        )
+        near[note.note_id] = [to_note(row) for row in connection.execute(query)]
+    return near
+
+
+def attach_vectors(
+    connection: Connection,
+    note: Note,
+    found: Mapping[ChunkKey, Floats],
+    pooled: Floats | None,
+    embedding_version: str,
+    now: datetime,
+) -> None:
+    """Add vectors to chunks that are still there."""
+    held = connection.execute(select(n.revision).where(n.note_id == note.note_id)).scalar()
+    if held != note.revision:
+        raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
+    there = set(vectors(connection, list(found), embedding_version))
+    notes.put_vectors(connection, {k: vec for k, vec in found.items() if k not in there}, embedding_version, now)
+    if pooled is not None:
+        notes.put_pooled(connection, note.note_id, pooled, embedding_version, now)
+
+
+def mark_indexed(connection: Connection, note_id: NoteId, revision: int) -> bool:
+    """Say that the index holds this revision; False when the note has moved on."""
+    if connection.execute(select(n.revision).where(n.note_id == note_id)).scalar() != revision:
+        return False
+    chunks = memory_note_chunks
+    connection.execute(update(chunks).where(chunks.c.note_id == note_id).values(indexed_revision=revision))
+    return True

@@ -1,0 +1,236 @@
+"""SqliteLedger: the port over one file, its transaction bodies run by threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import insert, select, text, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from nur.adapters.ledger import migrations, notes, outbox, searching
+from nur.adapters.ledger.folder import DataFolder
+from nur.adapters.ledger.sqlite.lexicon import Fts5Lexicon
+from nur.adapters.ledger.sqlite.threads import ReaderThreads, WriterThread, make_engine
+from nur.adapters.ledger.tables import store_facts
+from nur.domain.errors import StoreDamaged
+from nur.observability.events import current_trace_id
+from nur.ports.ledger import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.selection import Selection
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Floats
+    from nur.ports.ledger import Backlog, Candidate, Corpus, Job, Lexical, NoteWrite, StoredChunk, Written
+
+T = TypeVar("T")
+
+FILE = "nur.db"
+
+
+class SqliteLedger:
+    """The store of record in `nur.db` of a data folder that this process owns."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = DataFolder(folder)
+        self._clock = clock
+        self._lexicon = Fts5Lexicon()
+        self._engines: list[Engine] = []
+
+    async def open(self) -> None:
+        """Take the folder's lock, bring the schema up to date, start the threads."""
+        self._folder.acquire()
+        try:
+            self._start()
+        except BaseException:
+            self._folder.release()
+            raise
+
+    def _start(self) -> None:
+        path = self._folder.path / FILE
+        writing, reading = make_engine(path, read_only=False), make_engine(path, read_only=True)
+        try:
+            migrations.migrate(writing)
+        except SQLAlchemyError as error:
+            raise StoreDamaged(
+                f"{path} cannot be read. Restore a backup, or move the folder away to start anew; nothing was deleted."
+            ) from error
+        path.chmod(0o600)
+        self._engines = [writing, reading]
+        self._writer = WriterThread(writing)
+        self._readers = ReaderThreads(reading)
+
+    async def close(self) -> None:
+        """Finish what is queued and let go of the folder."""
+        if self._engines:
+            self._readers.close()
+            self._writer.close()
+            for engine in self._engines:
+                engine.dispose()
+            self._engines = []
+        self._folder.release()
+
+    async def _read(self, body: Callable[..., T], *arguments: Any) -> T:
+        return await self._readers.run(lambda connection: body(connection, *arguments))
+
+    async def _write(self, body: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        return await self._writer.run(lambda connection: body(connection, *arguments, **named))
+
+    def _occasion(self) -> notes.Occasion:
+        return notes.Occasion(self._clock.now(), current_trace_id())
+
+    async def ping(self) -> None:
+        """Read something."""
+        await self._read(lambda connection: connection.execute(text("SELECT 1")))
+
+    async def fact(self, name: str) -> str | None:
+        """One of the store's own facts."""
+        return await self._read(_fact, name)
+
+    async def settle(self, name: str, value: str) -> str:
+        """Set a fact unless it is set already; gives back the one that holds."""
+        return await self._write(_settle, name, value)
+
+    async def set_fact(self, name: str, value: str) -> None:
+        """Set a fact, whatever it was."""
+        await self._write(_set_fact, name, value)
+
+    async def write(self, write: NoteWrite) -> Written:
+        """Commit one write."""
+        return await self._write(notes.write, self._lexicon, write, self._occasion())
+
+    async def remove(self, note: Note, *, action: str, principal: str, indexed: bool) -> Note:
+        """Move a note to the trash."""
+        occasion = self._occasion()
+        return await self._write(
+            notes.remove, self._lexicon, note, action, principal, indexed=indexed, occasion=occasion
+        )
+
+    async def note(self, tenant: str, public_id: str) -> Note | None:
+        """A note by its public id, in the trash or not."""
+        return await self._read(notes.by_public_id, tenant, public_id)
+
+    async def by_identity(self, tenant: str, identity: str) -> Note | None:
+        """The active note with this identity, else the one last deleted."""
+        return await self._read(notes.by_identity, tenant, identity)
+
+    async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+        """Notes by their internal ids."""
+        return await self._read(notes.by_ids, note_ids)
+
+    async def notes(
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+    ) -> list[Note]:
+        """A page of active notes."""
+        return await self._read(notes.page, selection, order, limit, after, self._clock.now())
+
+    async def count(self, selection: Selection) -> int:
+        """How many active notes are selected."""
+        return await self._read(notes.count, selection, self._clock.now())
+
+    async def texts(self, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
+        """The full texts of notes."""
+        return await self._read(notes.texts, note_ids)
+
+    async def chunks(self, note_id: NoteId) -> list[StoredChunk]:
+        """A note's chunks, in order."""
+        return await self._read(notes.chunks, note_id)
+
+    async def vectors(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+        """Stored vectors; a chunk without one is left out."""
+        return await self._read(searching.vectors, keys, embedding_version)
+
+    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+        """Chunks that hold any of the terms, best first."""
+        return await self._read(searching.lexical, self._lexicon, terms, selection, limit, self._clock.now())
+
+    async def corpus(self, terms: Sequence[str]) -> Corpus:
+        """Statistics of what is stored, for these terms."""
+        return await self._read(searching.corpus, self._lexicon, terms)
+
+    async def unindexed(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks whose index record is not at their note's revision, with their vectors."""
+        return await self._read(searching.unindexed, selection, embedding_version, limit, self._clock.now())
+
+    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
+        return await self._read(searching.candidates, keys, selection, self._clock.now())
+
+    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
+        """The turns within `distance` places of each turn."""
+        return await self._read(searching.neighbours, note_ids, distance)
+
+    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        held = await self._read(notes.chunks, note_id, embedding_version)
+        return [chunk for chunk in held if not chunk.has_vector]
+
+    async def attach_vectors(
+        self, note: Note, vectors: Mapping[ChunkKey, Floats], pooled: Floats | None, embedding_version: str
+    ) -> None:
+        """Add vectors to chunks that are still there."""
+        now = self._clock.now()
+        await self._write(searching.attach_vectors, note, vectors, pooled, embedding_version, now)
+
+    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
+        """Say that the index holds this revision."""
+        return await self._write(searching.mark_indexed, note_id, revision)
+
+    async def mark_all_unindexed(self, embedding_version: str) -> int:  # noqa: ARG002  # one index a store, for now
+        """Say that the index holds nothing, and queue every note."""
+        return await self._write(outbox.enqueue_all, self._clock.now())
+
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+        """Chunks that the index should hold, drawn at random."""
+        return await self._read(searching.sample_indexed, embedding_version, limit)
+
+    async def count_indexed(self, embedding_version: str) -> int:
+        """How many chunks the index should hold."""
+        return await self._read(searching.count_indexed, embedding_version)
+
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+        """Active chunks with a vector, by key."""
+        return await self._read(searching.pages, embedding_version, after, limit, self._clock.now())
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due."""
+        return await self._write(outbox.lease, worker, limit, now, lease_seconds)
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """The job is done."""
+        await self._write(outbox.finish, job, now)
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed."""
+        await self._write(outbox.postpone, job, error, retry_at)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        return await self._read(outbox.backlog, now)
+
+
+def _fact(connection: Connection, name: str) -> str | None:
+    return connection.execute(select(store_facts.c.value).where(store_facts.c.name == name)).scalar()
+
+
+def _settle(connection: Connection, name: str, value: str) -> str:
+    held = _fact(connection, name)
+    if held is None:
+        connection.execute(insert(store_facts).values(name=name, value=value))
+        return value
+    return held
+
+
+def _set_fact(connection: Connection, name: str, value: str) -> None:
+    if _fact(connection, name) is None:
+        connection.execute(insert(store_facts).values(name=name, value=value))
+    else:
+        connection.execute(update(store_facts).where(store_facts.c.name == name).values(value=value))

@@ -1,0 +1,75 @@
+"""Lexical rows in an FTS5 table.
+
+An ordinary FTS5 table over our own terms: contentless tables of SQLite 3.40 cannot delete. Its row id is the chunk's
+key. The tokenizer splits at spaces alone, since the analyzer has done the real work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Float, bindparam, column, func, select, table, text
+
+from nur.adapters.ledger.tables import memory_note_chunks, memory_notes
+from nur.domain.notes import ChunkKey
+from nur.ports.ledger import Lexical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+#: Everything but spaces and control characters belongs to a term: combining marks, dots, plus signs.
+_TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+CREATE = (
+    f'CREATE VIRTUAL TABLE chunk_terms USING fts5(terms, tokenize = "{_TOKENIZER}")',
+    "CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab(chunk_terms, row)",
+)
+
+_terms = table("chunk_terms", column("rowid"), column("chunk_terms"))
+_bm25 = func.bm25(text("chunk_terms"), type_=Float)
+
+
+def match_expression(terms: Sequence[str]) -> str:
+    """Any of the terms, each quoted so that FTS5 reads no operator into it."""
+    quoted = ('"' + term.replace('"', '""') + '"' for term in dict.fromkeys(terms))
+    return " OR ".join(quoted)
+
+
+class Fts5Lexicon:
+    """The lexical rows of a SQLite ledger."""
+
+    def add(self, connection: Connection, terms: Mapping[ChunkKey, str]) -> None:
+        """Write the lexical rows of new chunks."""
+        connection.exec_driver_sql("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", list(terms.items()))
+
+    def remove(self, connection: Connection, keys: Sequence[ChunkKey]) -> None:
+        """Remove the lexical rows of chunks that go."""
+        connection.exec_driver_sql("DELETE FROM chunk_terms WHERE rowid = ?", [(key,) for key in keys])
+
+    def search(
+        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
+    ) -> list[Lexical]:
+        """Chunks with any of the terms whose notes fulfil the condition, best first."""
+        if not terms:
+            return []
+        chunks = memory_note_chunks.c
+        query = (
+            select(_terms.c.rowid, _bm25.label("bm25"))
+            .select_from(_terms)
+            .join(memory_note_chunks, chunks.chunk_key == _terms.c.rowid)
+            .join(memory_notes, memory_notes.c.note_id == chunks.note_id)
+            .where(text("chunk_terms MATCH :match").bindparams(bindparam("match", match_expression(terms))), where)
+            .order_by(text("bm25"), _terms.c.rowid)
+            .limit(limit)
+        )
+        return [Lexical(ChunkKey(row.rowid), -row.bm25) for row in connection.execute(query)]
+
+    def document_frequency(self, connection: Connection, terms: Sequence[str]) -> dict[str, int]:
+        """In how many chunks each term stands; unknown terms are left out."""
+        found: dict[str, int] = {}
+        for term in dict.fromkeys(terms):
+            row = connection.exec_driver_sql("SELECT doc FROM chunk_vocabulary WHERE term = ?", (term,)).first()
+            if row is not None:
+                found[term] = row.doc
+        return found

@@ -1,0 +1,108 @@
+"""The ways a request fails, and what the caller is told in the end."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import openai
+
+from nur.adapters.openai.retries import asked_wait
+from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused, NurError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+KEY_REFUSED = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY environment variable."
+
+#: Reasons a provider gives that say something and can hold nothing of the text; others are not repeated.
+_SPEAKABLE = frozenset({"context_length_exceeded", "string_above_max_length", "invalid_value", "unsupported_value"})
+
+
+class Kind(StrEnum):
+    """What went wrong, in the word that logs and metrics use."""
+
+    RATE_LIMIT = "rate_limit"
+    SERVER = "server_error"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    ANSWER = "bad_answer"
+    DIMENSIONS = "wrong_dimensions"
+    MODEL = "unknown_model"
+    INPUT = "invalid_input"
+    KEY = "auth"
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return self in _PASSING
+
+
+_PASSING = frozenset({Kind.RATE_LIMIT, Kind.SERVER, Kind.TIMEOUT, Kind.CONNECTION, Kind.ANSWER})
+
+_BY_STATUS = {
+    401: Kind.KEY,
+    403: Kind.KEY,
+    404: Kind.MODEL,
+    408: Kind.TIMEOUT,
+    409: Kind.SERVER,
+    425: Kind.SERVER,
+    429: Kind.RATE_LIMIT,
+}
+
+
+class RequestError(RuntimeError):
+    """One request that gave no vectors; `attempts` grows with its retries."""
+
+    def __init__(self, kind: Kind, details: str = "", *, asked_seconds: float = 0.0) -> None:
+        super().__init__(kind.value)
+        self.kind = kind
+        self.details = details  #: fit for the caller's eyes
+        self.asked_seconds = asked_seconds
+        self.attempts = 1
+
+
+def from_vendor(error: openai.OpenAIError, now: datetime) -> RequestError:
+    """The client's error as one of ours. Its text is left behind: it quotes the provider's answer."""
+    if isinstance(error, openai.APITimeoutError):
+        return RequestError(Kind.TIMEOUT)
+    if isinstance(error, openai.APIStatusError):
+        return _from_status(error, now)
+    return RequestError(Kind.CONNECTION)
+
+
+def _from_status(error: openai.APIStatusError, now: datetime) -> RequestError:
+    status = error.status_code
+    kind = _BY_STATUS.get(status) or (Kind.INPUT if 400 <= status < 500 else Kind.SERVER)
+    details = f"the provider answered HTTP {status}"
+    if error.code in _SPEAKABLE:
+        details += f" ({error.code})"
+    return RequestError(kind, details, asked_seconds=asked_wait(error.response.headers, now))
+
+
+def final_error(failure: RequestError, *, retries: int, failed: int, total: int) -> NurError:
+    """What a call ends with: the specification's words, and how many texts have no vector."""
+    if failure.kind is Kind.KEY:
+        return KeyRefused(KEY_REFUSED)
+    if failure.kind is Kind.INPUT:
+        return EmbedderRefused(f"Invalid text for embedding: {failure.details}", failed=failed, total=total)
+    return EmbedderDown(_message(failure, retries), failed=failed, total=total)
+
+
+def _message(failure: RequestError, retries: int) -> str:
+    # The specification counts three attempts where three retries follow the first failure; its text is kept.
+    spent = max(1, min(failure.attempts, retries))
+    plural = "" if spent == 1 else "s"
+    match failure.kind:
+        case Kind.RATE_LIMIT:
+            return f"Failed after {spent} attempt{plural} due to rate limiting. Try again later."
+        case Kind.TIMEOUT:
+            return f"Request failed after {spent} timeout{plural}."
+        case Kind.ANSWER:
+            return f"OpenAI gave no usable embeddings in {spent} attempt{plural}: {failure.details}."
+        case Kind.DIMENSIONS:
+            return f"The embedding model gave {failure.details}. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS."
+        case Kind.MODEL:
+            return "The provider does not know the embedding model. Check OPENAI_EMBED_MODEL and OPENAI_BASE_URL."
+        case _:
+            return f"OpenAI service unavailable after {spent} attempt{plural}."

@@ -1,0 +1,252 @@
+"""Wires everything: the only place that knows which adapters there are.
+
+Adapters are imported where they are chosen: chromadb takes seconds, and the default profile never needs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import BadConfiguration, IndexDown, KeyRefused
+from nur.domain.notes import Kind
+from nur.domain.writes import OnEmbeddingFailure
+from nur.observability.events import EventLog
+from nur.ports.clock import Clock, SystemClock
+from nur.retrieval.chunking import ChunkingPolicy
+from nur.services.forget import Forget
+from nur.services.health import Health
+from nur.services.index_note import record
+from nur.services.list_notes import ListNotes
+from nur.services.prove_index import prove_index
+from nur.services.remember import Remember
+from nur.services.search import Search
+from nur.services.store_note import StoreNote
+from nur.services.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from nur.domain.notes import ChunkKey, Note
+    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.ledger import Ledger
+    from nur.ports.vector_index import IndexRecord, VectorIndex
+    from nur.settings import Settings
+
+log = EventLog("Bootstrap")
+
+LOCAL_PROVIDER, OPENAI_PROVIDER = "local", "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicy:
+    """What happens to writes through each sort of door when the embedding provider is down."""
+
+    for_tools: OnEmbeddingFailure
+    for_others: OnEmbeddingFailure
+
+    @classmethod
+    def of(cls, settings: Settings) -> FailurePolicy:
+        """`auto` rejects for tools, where an agent sees the error, and defers elsewhere."""
+        if settings.on_embedding_failure == "auto":
+            return cls(OnEmbeddingFailure.REJECT, OnEmbeddingFailure.DEFER)
+        chosen = OnEmbeddingFailure(settings.on_embedding_failure)
+        return cls(chosen, chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The use cases, wired, and the ports that doors may show."""
+
+    remember: Remember
+    search: Search
+    list_notes: ListNotes
+    forget: Forget
+    health: Health
+    work: Work
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+    on_failure: FailurePolicy
+    key_configured: bool
+
+
+@asynccontextmanager
+async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Services]:
+    """Everything open and the worker at work; closed again at the end. Raises what `nur serve` exits with."""
+    clock = clock or SystemClock()
+    ledger = _ledger(settings, clock)
+    await ledger.open()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(ledger.close)
+        store_id = await ledger.settle("store_id", uuid4().hex)
+        embedder = await _embedder(settings, ledger)
+        stack.push_async_callback(embedder.close)
+        await _refuse_bad_key(embedder)
+        index = _index(settings, ledger, embedder.model, store_id, clock)
+        stack.push_async_callback(index.close)
+        await _open_index(index, ledger, embedder.model.version)
+        services = assemble(settings, ledger, index, embedder, clock)
+        worker = asyncio.create_task(services.work.forever(), name="nur-worker")
+        stack.push_async_callback(_stop, worker)
+        log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
+        yield services
+
+
+def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, clock: Clock) -> Services:
+    """The use cases over open ports."""
+    store = StoreNote(ledger, index, embedder, clock, policies(settings))
+    return Services(
+        remember=Remember(store),
+        search=Search(ledger, index, embedder, clock),
+        list_notes=ListNotes(ledger),
+        forget=Forget(ledger, index),
+        health=Health(ledger, index, embedder, clock),
+        work=Work(ledger, index, embedder, clock),
+        ledger=ledger,
+        index=index,
+        embedder=embedder,
+        on_failure=FailurePolicy.of(settings),
+        key_configured=settings.openai_api_key is not None,
+    )
+
+
+def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
+    """How each kind of note is cut."""
+    sizes = (settings.single_piece_max_tokens, settings.chunk_target_tokens, settings.chunk_overlap_tokens)
+    window = ChunkingPolicy("window", *sizes)
+    note = settings.chunking
+    sentences = ChunkingPolicy("sentences", note.max_tokens, note.max_tokens, note.overlap_tokens)
+    notes = sentences if note.enabled else ChunkingPolicy("whole")
+    artifacts = ChunkingPolicy(settings.chunking_strategy, *sizes)
+    return {Kind.MEMORY: window, Kind.TURN: window, Kind.ARTIFACT: artifacts, Kind.NOTE: notes, Kind.EVENT: notes}
+
+
+def _ledger(settings: Settings, clock: Clock) -> Ledger:
+    if settings.database_url is not None:
+        raise BadConfiguration("DATABASE_URL: PostgreSQL is not supported by this version. Unset it to use SQLite.")
+    from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+
+    return SqliteLedger(settings.nur_data_dir, clock)
+
+
+async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
+    """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
+    wanted = _wanted_model(settings)
+    held = EmbeddingModel.parse(await ledger.settle("embedding_version", wanted.version))
+    explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
+    if explicit and wanted.provider == held.provider and wanted != held:
+        raise BadConfiguration(
+            f"OPENAI_EMBED_MODEL: the store holds vectors of {held.version}, the settings ask for {wanted.version}. "
+            f"Change the setting back, or embed everything again with: nur reembed --to {wanted.version}"
+        )
+    if settings.embeddings != "auto" and wanted.provider != held.provider:
+        raise BadConfiguration(
+            f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {held.version}. "
+            f"Set EMBEDDINGS={held.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
+        )
+    return _open_embedder(settings, held)
+
+
+def _wanted_model(settings: Settings) -> EmbeddingModel:
+    if settings.embeddings == "onnx":
+        raise BadConfiguration("EMBEDDINGS=onnx is not supported by this version. Use openai, local or auto.")
+    if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
+        return EmbeddingModel(OPENAI_PROVIDER, settings.openai_embed_model, settings.openai_embed_dims)
+    from nur.adapters.local.static_model import DIMENSIONS, NAME
+
+    return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
+
+
+def _open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
+    if model.provider == LOCAL_PROVIDER:
+        from nur.adapters.local.embedder import LocalEmbedder
+
+        return LocalEmbedder()
+    if settings.openai_api_key is None:
+        raise KeyRefused(
+            f"OPENAI_API_KEY not configured: the store's vectors are of {model.version}. "
+            "Set it, or use EMBEDDINGS=local with another NUR_DATA_DIR."
+        )
+    from nur.adapters.openai.batches import BatchLimits
+    from nur.adapters.openai.embedder import OpenAIEmbedder
+    from nur.adapters.openai.retries import Patience
+    from nur.retrieval import tokens
+
+    return OpenAIEmbedder(
+        model,
+        api_key=settings.openai_api_key.get_secret_value(),
+        count_tokens=tokens.count,
+        base_url=settings.openai_base_url,
+        send_dimensions="text-embedding-3" in model.name or "openai_embed_dims" in settings.model_fields_set,
+        patience=Patience(
+            retries=settings.openai_max_retries,
+            timeout_seconds=settings.openai_timeout,
+            deadline_seconds=settings.embedding_deadline,
+        ),
+        limits=BatchLimits(texts=settings.openai_batch_size),
+    )
+
+
+async def _refuse_bad_key(embedder: Embedder) -> None:
+    """A refused key stops the start; a provider that is merely down does not."""
+    if embedder.model.provider == LOCAL_PROVIDER:
+        return
+    probe = await embedder.probe()
+    if probe.key_refused:
+        raise KeyRefused(probe.error)
+    if not probe.healthy:
+        log.warning("embedder_down", error=probe.error)
+
+
+def _index(settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: str, clock: Clock) -> VectorIndex:
+    chosen = settings.index
+    if chosen == "auto":
+        chosen = "chroma" if settings.chroma_host else "qdrant" if settings.qdrant_url else "flat"
+    if chosen in ("pgvector", "qdrant"):
+        raise BadConfiguration(f"INDEX={chosen} is not supported by this version. Use flat or chroma.")
+    if chosen == "chroma":
+        return _chroma(settings, model, store_id)
+    from nur.adapters.flat.vector_index import FlatVectorIndex
+
+    async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
+        page = await ledger.pages(model.version, after, limit)
+        vectors = await fetch([candidate.stored.chunk_key for candidate in page])
+        return [
+            (candidate.note, record(candidate.note, candidate.stored.chunk, key, vectors[key]))
+            for candidate in page
+            if (key := candidate.stored.chunk_key) in vectors
+        ]
+
+    async def fetch(keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
+        return await ledger.vectors(keys, model.version)
+
+    return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
+
+
+def _chroma(settings: Settings, model: EmbeddingModel, store_id: str) -> VectorIndex:
+    try:
+        from nur.adapters.chroma.vector_index import ChromaVectorIndex
+    except ImportError as error:
+        raise BadConfiguration("INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'") from error
+    raise NotImplementedError(ChromaVectorIndex, settings, model, store_id)
+
+
+async def _open_index(index: VectorIndex, ledger: Ledger, embedding_version: str) -> None:
+    """Open the index and make it prove itself; one that is unreachable is degraded search, not a failed start."""
+    try:
+        await index.open()
+        await prove_index(ledger, index, embedding_version)
+    except IndexDown as error:
+        log.warning("index_down", index=index.name, error=str(error))
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

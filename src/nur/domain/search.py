@@ -1,0 +1,103 @@
+"""Questions and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Kind
+from nur.domain.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from nur.domain.embedding import EmbeddingModel
+    from nur.domain.notes import ChunkKey, Note
+
+#: Characters of passages in a whole answer.
+DEFAULT_MAX_CHARS = 2000
+
+
+class Mode(StrEnum):
+    """Which rankers are asked."""
+
+    HYBRID = "hybrid"
+    DENSE = "dense"
+    LEXICAL = "lexical"
+
+
+class Silence(StrEnum):
+    """Why an answer is empty."""
+
+    NOTHING_STORED = "nothing_stored"
+    BELOW_FLOOR = "below_floor"
+    DEGRADED = "degraded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """A question about the notes in a selection."""
+
+    query: str
+    selection: Selection = field(default_factory=Selection)
+    limit: int = 5
+    mode: Mode = Mode.HYBRID
+    max_chars: int = DEFAULT_MAX_CHARS
+    expand_neighbors: bool = False
+    tool: str = "search"  #: who asks, for logs and metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a note: `text == note_text[start_char:end_char]`."""
+
+    text: str
+    start_char: int
+    end_char: int
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One note that answers, by its best chunk."""
+
+    note: Note
+    chunk_key: ChunkKey
+    chunk_id: str  #: public id of the chunk; of the note itself when it is whole
+    chunk_index: int
+    score: float  #: relevance, comparable between questions
+    rrf_score: float  #: Σ w / (60 + rank)
+    ranks: Mapping[str, int]  #: by ranker, from 1
+    passages: tuple[Passage, ...]  #: best first
+    expanded: str | None = None  #: the chunk between its neighbours, where asked for
+
+    @property
+    def collections(self) -> tuple[str, ...]:
+        """Where the specification keeps such a note."""
+        return (collection_of(self.note),)
+
+    @property
+    def type(self) -> str:
+        """memory, history, artifact, artifact_chunk, note or event."""
+        names = {Kind.MEMORY: "memory", Kind.TURN: "history", Kind.NOTE: "note", Kind.EVENT: "event"}
+        return names.get(self.note.kind) or ("artifact_chunk" if self.note.is_chunked else "artifact")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Best hits first; `degraded` names each ranker that did not answer."""
+
+    hits: tuple[Hit, ...]
+    search_id: UUID
+    model: EmbeddingModel  #: whose vectors were compared
+    degraded: tuple[str, ...] = ()
+    reason: Silence | None = None  #: set when there are no hits
+
+
+def collection_of(note: Note) -> str:
+    """The collection of the first specification that a note's vectors belong to."""
+    if note.kind is Kind.ARTIFACT:
+        return "artifact_chunks" if note.is_chunked else "artifacts"
+    return {Kind.MEMORY: "memory", Kind.TURN: "history"}.get(note.kind, "notes")

@@ -1,0 +1,66 @@
+"""What a write asks for and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nur.domain.chunks import chunk_public_id
+
+if TYPE_CHECKING:
+    from nur.domain.notes import Description, Kind, Note
+
+
+class Outcome(StrEnum):
+    """What a write did."""
+
+    CREATED = "created"
+    UNCHANGED = "unchanged"
+    METADATA_UPDATED = "metadata_updated"
+    REPLACED = "replaced"
+
+
+class IndexState(StrEnum):
+    """Whether the vector index has heard of a write. Either way the note is found at once."""
+
+    INDEXED = "indexed"
+    PENDING = "pending"
+
+
+class OnEmbeddingFailure(StrEnum):
+    """What happens to a write when the embedding provider does not answer."""
+
+    REJECT = "reject"  #: nothing is written
+    DEFER = "defer"  #: written, found by its words, embedded when the provider is back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A note that somebody wants stored."""
+
+    kind: Kind
+    text: str
+    about: Description
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What came of a write: the note as it is now."""
+
+    note: Note
+    outcome: Outcome
+    index_state: IndexState
+    chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a whole note
+
+    @property
+    def stored_ids(self) -> list[str]:
+        """The note's id, then its chunks'."""
+        return [self.note.public_id, *self.chunk_ids]
+
+
+def public_chunk_ids(note: Note, content_hashes: list[str]) -> tuple[str, ...]:
+    """The chunks' public ids; none for a whole note, which is its own only chunk."""
+    if not note.is_chunked:
+        return ()
+    return tuple(chunk_public_id(note.public_id, i, content_hash) for i, content_hash in enumerate(content_hashes))

@@ -1,0 +1,84 @@
+"""The command group, and what its exit codes mean."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import click
+
+from nur.domain.errors import BadConfiguration, BadRequest, DataFolderInUse, NurError, StoreUnusable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What each command is for, in the order of the help page. The module of the same name holds it.
+COMMANDS = {
+    "serve": "Run the server: MCP at /mcp, health at /health.",
+    "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
+    "config": "Show the settings in effect; secrets are masked.",
+}
+
+OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE = 0, 1, 2, 3, 4
+
+
+class Commands(click.Group):
+    """A group that imports a command only when it is run: `nur --help` stays instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"nur.entrypoints.cli.commands.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 clean, 1 bug, 2 bad configuration or usage, 3 data folder in use, "
+    "4 store newer than the program, foreign or damaged.",
+)
+@click.version_option(version("nur-memory"), prog_name="nur")
+def nur() -> None:
+    """Memory for AI agents that returns the right passage with its evidence."""
+
+
+def exit_code(error: NurError) -> int:
+    """Which exit code an error stands for."""
+    if isinstance(error, DataFolderInUse):
+        return IN_USE
+    if isinstance(error, StoreUnusable):
+        return UNUSABLE
+    return BAD_CONFIGURATION if isinstance(error, BadConfiguration | BadRequest) else BUG
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give back its exit code; errors are told in one line each."""
+    try:
+        nur.main(args=None if arguments is None else list(arguments), prog_name="nur", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return BAD_CONFIGURATION
+    except NurError as error:
+        click.echo(f"nur: {error}", err=True)
+        return exit_code(error)
+    return OK

@@ -1,0 +1,1 @@
+"""One command a module; each has a click command named `command`."""

@@ -1,0 +1,30 @@
+"""nur stdio."""
+
+from __future__ import annotations
+
+import io
+import sys
+from functools import partial
+
+import click
+
+from nur.entrypoints.stdio.locate import locate
+from nur.entrypoints.stdio.relay import Relay
+from nur.settings import load
+
+
+@click.command()
+@click.option("--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR).")
+def command(data_dir: str | None) -> None:
+    """Speak MCP on standard input and output, for clients that start their servers.
+
+    Relays to the data folder's running server. When there is none it starts one, which leaves after 15 idle minutes.
+    """
+    settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    relay = Relay(partial(locate, settings.nur_data_dir), _write)
+    relay.run(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"))
+
+
+def _write(line: str) -> None:
+    sys.stdout.buffer.write(line.encode() + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,1 @@
+"""The HTTP application: MCP, health and metrics behind one set of checks."""

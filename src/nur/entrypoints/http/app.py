@@ -1,0 +1,79 @@
+"""Routes: /mcp, /health, /livez, /readyz, /metrics."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from nur.entrypoints.http.guard import Callers, Guard
+from nur.observability import metrics
+from nur.observability.events import SERVICE
+from nur.services.health import HealthStatus
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp.server import MCPServer
+    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
+
+    from nur.bootstrap import Services
+
+
+class _Mcp:
+    """The MCP endpoint as a plain ASGI application, so that both /mcp and /mcp/ answer without a redirect."""
+
+    def __init__(self, server: MCPServer) -> None:
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._server.session_manager.handle_request(scope, receive, send)
+
+
+def make_app(services: Services, server: MCPServer, callers: Callers) -> Starlette:
+    """The whole HTTP application."""
+
+    async def health(_: Request) -> Response:
+        report = await services.health()
+        body = {
+            "status": report.status,
+            "service": SERVICE,
+            "version": version("nur-memory"),
+            "checks": report.checks,
+            "timestamp": report.at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        }
+        return JSONResponse(body, status_code=503 if report.status is HealthStatus.UNHEALTHY else 200)
+
+    async def live(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def ready(_: Request) -> Response:
+        await services.ledger.ping()
+        return PlainTextResponse("ok")
+
+    async def exposition(_: Request) -> Response:
+        return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with server.session_manager.run():
+            yield
+
+    mcp = _Mcp(server)
+    routes = [
+        Route("/mcp", mcp),
+        Route("/mcp/", mcp),
+        Route("/health", health),
+        Route("/livez", live),
+        Route("/readyz", ready),
+        Route("/metrics", exposition),
+    ]
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, callers=callers)], lifespan=lifespan)
+    app.router.redirect_slashes = False
+    return app

@@ -1,0 +1,135 @@
+"""Run the HTTP application until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import time
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from nur import bootstrap
+from nur.domain.errors import BadConfiguration
+from nur.entrypoints.http.app import make_app
+from nur.entrypoints.http.guard import Callers
+from nur.entrypoints.mcp.server import make_server, tools
+from nur.observability.events import EventLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from nur.settings import Settings
+
+log = EventLog("Server")
+
+#: Together under the ten seconds that supervisors allow.
+DRAIN_SECONDS = 8
+
+
+async def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
+    """Open the store, listen, and drain on SIGTERM or Ctrl-C."""
+    listener = _listen(settings)
+    url = _url(settings, listener)
+    async with bootstrap.running(settings) as services:
+        token = settings.nur_token.get_secret_value() if settings.nur_token else None
+        callers = Callers(
+            hosts=frozenset({settings.nur_bind, *settings.nur_allowed_hosts}),
+            origins=frozenset(settings.nur_allowed_origins),
+            token=token,
+        )
+        last_call = LastCall(make_app(services, make_server(tools(services)), callers))
+        config = uvicorn.Config(
+            last_call,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=DRAIN_SECONDS,
+            server_header=False,
+        )
+        server = uvicorn.Server(config)
+        with _server_file(settings.nur_data_dir, url, token):
+            if announce:
+                announce(f"Nur listens on {url} (MCP at {url}/mcp). Data: {settings.nur_data_dir}")
+            log.info("server_started", url=url, pid=os.getpid())
+            idle = asyncio.create_task(_exit_when_idle(server, last_call, settings.nur_idle_exit_minutes * 60))
+            await server.serve(sockets=[listener])
+            idle.cancel()
+    log.info("server_stopped")
+
+
+class LastCall:
+    """Remembers when the last request came in, so that a server nobody uses can leave."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._open = 0
+        self._at = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nothing has been asked; 0 while something is being answered."""
+        return 0.0 if self._open else time.monotonic() - self._at
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and note the time."""
+        counted = scope["type"] == "http"
+        self._open += counted
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open -= counted
+            self._at = time.monotonic()
+
+
+async def _exit_when_idle(server: uvicorn.Server, last_call: LastCall, limit_seconds: float) -> None:
+    while limit_seconds:
+        await asyncio.sleep(max(0.1, limit_seconds - last_call.idle_seconds))
+        if last_call.idle_seconds >= limit_seconds:
+            log.info("idle_exit")
+            server.should_exit = True
+            return
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Bind before anything else, so that a taken port is a clear error and not a half-open store."""
+    family = socket.AF_INET6 if ":" in settings.nur_bind else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.nur_bind, settings.mcp_port))
+    except OSError as error:
+        listener.close()
+        raise BadConfiguration(
+            f"MCP_PORT: cannot listen on {settings.nur_bind}:{settings.mcp_port} ({error.strerror}). "
+            "Stop what uses the port, or set MCP_PORT to another one."
+        ) from error
+    return listener
+
+
+def _url(settings: Settings, listener: socket.socket) -> str:
+    host = f"[{settings.nur_bind}]" if ":" in settings.nur_bind else settings.nur_bind
+    if host in ("0.0.0.0", "[::]"):  # noqa: S104  # an address to listen on is not one to call
+        host = "127.0.0.1"
+    return f"http://{host}:{listener.getsockname()[1]}"
+
+
+@contextlib.contextmanager
+def _server_file(folder: Path, url: str, token: str | None) -> Iterator[None]:
+    """Tell others of this user where the folder's server is, while it runs."""
+    path = folder / "server.json"
+    facts = {"url": url, "pid": os.getpid(), "version": version("nur-memory"), "token": token}
+    path.unlink(missing_ok=True)
+    with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600), encoding="utf-8") as file:
+        json.dump(facts, file)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)

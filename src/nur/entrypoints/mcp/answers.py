@@ -1,0 +1,45 @@
+"""What tools answer: the specification's text and the same as structured content."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult, TextContent
+
+if TYPE_CHECKING:
+    from nur.domain.errors import NurError
+
+#: Characters of a memory that the receipt repeats.
+RECEIPT = 100
+
+
+def answer(text: str, structured: dict[str, Any]) -> CallToolResult:
+    """A text for the model, and the same for programs."""
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+
+
+def as_json(structured: dict[str, Any]) -> CallToolResult:
+    """For the tools that the specification lets return a dictionary."""
+    return answer(json.dumps(structured, ensure_ascii=False, indent=2), structured)
+
+
+def failure(error: NurError, message: str | None = None) -> CallToolResult:
+    """A result that says no: the message, a stable code, and whether to try again."""
+    text = message or str(error)
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content={"code": error.code, "message": text, "retryable": error.retryable},
+        is_error=True,
+    )
+
+
+def one_line(text: str) -> str:
+    """Stored text on one line, so that its line breaks cannot forge another hit."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, most: int = RECEIPT) -> str:
+    """One line, cut with dots where it is longer."""
+    line = one_line(text)
+    return line if len(line) <= most else line[:most].rstrip() + "..."

@@ -1,0 +1,158 @@
+"""Check a tool call's arguments ourselves: the SDK's own messages would echo contents back.
+
+The limits stand once, in the tools' signatures: they are advertised in the input schema and checked here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from nur.domain.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pydantic_core import ErrorDetails
+
+#: Longest value of the caller's that an error message repeats.
+ECHO = 60
+
+
+class Arguments(BaseModel):
+    """A tool's arguments: exactly these, of exactly these types."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+def arguments_of(function: Callable[..., Any], skip: frozenset[str]) -> type[Arguments]:
+    """The argument model of a tool's function, from its signature."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in skip:
+            fields[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+    return create_model(f"{function.__name__}_arguments", __base__=Arguments, **fields)
+
+
+def schema_of(model: type[Arguments]) -> dict[str, Any]:
+    """The input schema, without the titles that repeat each name: `tools/list` is read by every conversation."""
+    schema = model.model_json_schema()
+    schema.pop("title", None)
+    for entry in schema.get("properties", {}).values():
+        entry.pop("title", None)
+        _flatten_optional(entry)
+    return schema
+
+
+def _flatten_optional(entry: dict[str, Any]) -> None:
+    """`anyOf: [X, null]` becomes X: an optional argument is left out, not sent as null (null is taken too)."""
+    choices = [choice for choice in entry.get("anyOf", []) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        del entry["anyOf"]
+        entry.update({key: value for key, value in choices[0].items() if key not in entry})
+        if entry.get("default", ...) is None:
+            del entry["default"]
+
+
+def check(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, checked. Raises BadRequest, naming the field and the limit."""
+    plain = {name: _unwrap(model, name, value) for name, value in given.items()}
+    try:
+        checked = model.model_validate(plain)
+    except ValidationError as error:
+        raise BadRequest(explain(model, error.errors()[0])) from None
+    values = {name: getattr(checked, name) for name in model.model_fields}
+    for name, value in values.items():
+        _check_characters(name, value)
+    return values
+
+
+def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
+    """A list or object that a client sent as JSON in a string; Claude Desktop does."""
+    field = model.model_fields.get(name)
+    if not isinstance(value, str) or field is None or value[:1] not in "[{" or "str" in _kinds(field.annotation):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _kinds(annotation: Any) -> set[str]:
+    """The plain types an annotation names at its top."""
+    arms = getattr(annotation, "__args__", ()) if "|" in str(annotation) else (annotation,)
+    return {getattr(arm, "__name__", str(arm)) for arm in arms}
+
+
+def _check_characters(name: str, value: Any) -> None:
+    for text in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(text, str) and "\0" in text:
+            raise BadRequest(f"{_label(name)} must not contain NUL characters")
+
+
+def explain(model: type[Arguments], problem: ErrorDetails) -> str:
+    """What is wrong, in the specification's words where it has some."""
+    name = str(problem["loc"][0]) if problem["loc"] else "arguments"
+    kind, context = problem["type"], problem.get("ctx", {})
+    label = _label(name)
+    if kind == "missing":
+        return f"Missing required field: {name}"
+    if kind == "extra_forbidden":
+        return f"Unknown field: {_echo(name)}. Must be one of: {', '.join(model.model_fields)}"
+    if kind == "literal_error":
+        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+        return f"Invalid {name}: {_echo(problem['input'])}. Must be one of: {choices}"
+    if kind == "string_too_long":
+        return _too_long(name, label, int(context["max_length"]))
+    if kind == "string_too_short":
+        return f"{label} must not be empty"
+    if kind in ("greater_than_equal", "less_than_equal", "finite_number"):
+        return f"{label} must be {_range(model, name)}"
+    if kind == "too_long":
+        return f"{label} must have at most {context['max_length']} items"
+    if kind == "string_unicode":
+        return f"{label} must be valid Unicode text: it holds a lone surrogate"
+    if kind == "value_error":
+        return str(context["error"])
+    return f"{label} must be {_TYPES.get(kind, 'of the type that the schema says')}"
+
+
+_TYPES = {
+    "string_type": "a string",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+}
+_TEN_MILLION = 10_000_000
+
+
+def _too_long(name: str, label: str, most: int) -> str:
+    if name == "content" and most == _TEN_MILLION:
+        return "Content exceeds maximum size of 10MB"
+    return f"{label} exceeds maximum length of {most} characters"
+
+
+def _range(model: type[Arguments], name: str) -> str:
+    """The limits of a number, as its field states them."""
+    limits = model.model_json_schema()["properties"][name]
+    low, high = limits.get("minimum"), limits.get("maximum")
+    return f"between {low} and {high}" if high is not None else f"at least {low}"
+
+
+def _label(name: str) -> str:
+    """`query` starts a sentence as `Query`; a name with an underscore stays as it is."""
+    return name if "_" in name else name.capitalize()
+
+
+def _echo(value: Any) -> str:
+    """The caller's value on one short line."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= ECHO else text[:ECHO] + "…"

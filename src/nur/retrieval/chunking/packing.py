@@ -1,0 +1,75 @@
+"""Filling chunks: as much as fits between the places where a text may be cut."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nur.retrieval.tokens import Tokens
+
+
+class Span(NamedTuple):
+    """A chunk to be: a range of characters and what it stands under."""
+
+    start: int
+    end: int
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Breaks:
+    """Where a text may be cut: at the marks, and at any character of a stretch too long to stay whole."""
+
+    marks: Sequence[int]  #: ascending; the first and last are the ends of what is to be cut
+    splittable: Sequence[bool]  #: of the stretch after each mark but the last
+
+    @classmethod
+    def anywhere(cls, start: int, end: int) -> Breaks:
+        """Every character is a place to cut."""
+        return cls((start, end), (True,))
+
+    @classmethod
+    def between(cls, marks: list[int], tokens: Tokens, target: int) -> Breaks:
+        """At the marks; within a stretch only if it alone has more than `target` tokens."""
+        return cls(marks, (tokens.touching_each(marks) > target).tolist())
+
+    def at_or_before(self, char: int) -> int:
+        """The last place to cut that is not after the character."""
+        mark = bisect_right(self.marks, char) - 1
+        if mark < len(self.splittable) and self.splittable[mark]:
+            return char
+        return self.marks[mark]
+
+    def at_or_after(self, char: int) -> int:
+        """The first place to cut that is not before the character."""
+        mark = bisect_left(self.marks, char)
+        if self.marks[mark] != char and self.splittable[mark - 1]:
+            return char
+        return self.marks[mark]
+
+
+def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[Span]:
+    """Spans of at most `target` tokens, each beginning with at most `overlap` tokens of the one before.
+
+    Every span ends further than the one before it, so none lies in another; the last ends with the last mark.
+    """
+    start, stop = breaks.marks[0], breaks.marks[-1]
+    while True:
+        end = breaks.at_or_before(min(tokens.reach(start, target), stop))
+        if end <= start:  # one character has more tokens than the target
+            end = breaks.at_or_after(start + 1)
+        yield Span(start, end)
+        if end == stop:
+            return
+        start = _next_start(tokens, breaks, end, target, overlap)
+
+
+def _next_start(tokens: Tokens, breaks: Breaks, end: int, target: int, overlap: int) -> int:
+    """As far back as the overlap allows, if what comes next still fits beside it."""
+    following = breaks.at_or_after(end + 1)
+    earliest = max(tokens.reach_back(end, overlap), tokens.reach_back(following, target))
+    return breaks.at_or_after(earliest) if earliest < end else end

@@ -1,0 +1,84 @@
+"""The `structure` policy: chunks that follow what the author marked off.
+
+Neighbouring sections share no tokens, whatever the policy's overlap: a reply, a chapter or a function is whole by
+itself. Only a section that is too long for one chunk is cut into overlapping ones, between sentences (code: between
+lines), and where even these are too long, anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nur.retrieval import sentences
+from nur.retrieval.chunking.packing import Breaks, Span, pack
+from nur.retrieval.chunking.structure import chat, code, email, markdown
+from nur.retrieval.chunking.structure.sections import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nur.retrieval.chunking.policy import ChunkingPolicy
+    from nur.retrieval.tokens import Tokens
+
+_PATH_SEPARATOR = " > "
+
+
+class _Format(NamedTuple):
+    sections: Callable[[str], list[Section]]
+    looks_like: Callable[[str], bool]
+    pieces: Callable[[str], list[tuple[int, int]]]  #: where a section that is too long is cut
+
+
+_EMAIL = _Format(email.sections, email.looks_like, sentences.split)
+_MARKDOWN = _Format(markdown.sections, markdown.looks_like, sentences.split)
+_CHAT = _Format(chat.sections, chat.looks_like, sentences.split)
+_CODE = _Format(code.sections, code.looks_like, code.line_ranges)
+_BY_TYPE = {"email": _EMAIL, "chat": _CHAT, "transcript": _CHAT}
+# Code first: its comments look like Markdown headings, its labels like speakers.
+_BY_LOOKS = (_CODE, _EMAIL, _MARKDOWN, _CHAT)
+
+
+def _sections(text: str, artifact_type: str | None) -> tuple[list[Section], _Format]:
+    """The sections, as the artifact's type says or, if it finds none, as the text looks."""
+    told = _BY_TYPE.get(artifact_type or "")
+    if told is not None and len(found := told.sections(text)) > 1:
+        return found, told
+    for form in _BY_LOOKS:
+        if form.looks_like(text):
+            return form.sections(text), form
+    return [Section(0, len(text))], _MARKDOWN
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The path both stand under."""
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return one[:shared]
+
+
+def _merged(sections: list[Section], tokens: Tokens, target: int) -> Iterator[Section]:
+    """Neighbours joined while they fit in one chunk."""
+    joined = sections[0]
+    for section in sections[1:]:
+        if tokens.touching(joined.start, section.end) <= target:
+            joined = Section(joined.start, section.end, _common(joined.path, section.path))
+        else:
+            yield joined
+            joined = section
+    yield joined
+
+
+def structured_chunks(
+    text: str, tokens: Tokens, policy: ChunkingPolicy, artifact_type: str | None = None
+) -> Iterator[Span]:
+    """Chunks of whole sections; `context` is the path that all of a chunk stands under."""
+    sections, form = _sections(text, artifact_type)
+    for section in _merged(sections, tokens, policy.target):
+        start, end, context = section.start, section.end, _PATH_SEPARATOR.join(section.path)
+        if tokens.touching(start, end) <= policy.target:
+            yield Span(start, end, context)
+            continue
+        marks = [start, *(start + stop for _, stop in form.pieces(text[start:end]))]
+        for span in pack(tokens, Breaks.between(marks, tokens, policy.target), policy.target, policy.overlap):
+            yield span._replace(context=context)

@@ -1,0 +1,51 @@
+"""Chats and transcripts: a section a turn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice
+
+from nur.retrieval.chunking.structure.sections import Line, Section, clip, lines, partition
+
+_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?)?"
+_STAMP = rf"[\[(]?(?:\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},?[ T]{{1,2}})?{_TIME}Z?[\])]?"
+_NAME = r"[^\W\d_][\w.'’&@+-]{0,30}(?: [\w.'’&@+(-][\w.'’&@+)-]{0,30}){0,3}"
+_SAID = re.compile(
+    rf"(?:[-*] )?(?:{_STAMP}[ \t]{{0,3}}(?:[-–—] )?)?"
+    rf"(?:[*_]{{0,2}}({_NAME})[*_]{{0,2}}[ \t]{{0,2}}(?:{_STAMP})?[ \t]?[:：][*_]{{0,2}}(?=\s|$|[^\W\d_])"
+    r"|<[@+%]?([\w\[\]`^|-]{1,32})> )"
+)
+_NAME_AND_TIME = re.compile(rf"({_NAME})[ \t]{{1,8}}{_STAMP}\s*$")
+_LONGEST_LOOKED_AT = 200
+_SAMPLE_LINES = 400
+_TURN_SHARE = 0.4
+
+
+def _speaker(line: Line) -> str | None:
+    """Who begins to speak with this line; None if nobody does."""
+    head = line.text[:_LONGEST_LOOKED_AT]
+    match = _SAID.match(head) or _NAME_AND_TIME.match(head)
+    return None if match is None else clip(next(filter(None, match.groups()), ""))
+
+
+def _turns(here: list[tuple[Line, str | None]]) -> list[tuple[int, str]]:
+    """Where turns begin and whose they are. Someone who speaks once among others who return is a word with a colon."""
+    often = Counter(speaker for _, speaker in here if speaker)
+    returning = {speaker for speaker, turns in often.items() if turns > 1}
+    speakers = returning or set(often)
+    return [(line.start, speaker) for line, speaker in here if speaker in speakers and speaker]
+
+
+def sections(text: str) -> list[Section]:
+    """A section a turn, its path the speaker."""
+    turns = _turns([(line, _speaker(line)) for line in lines(text)])
+    return partition([(start, (speaker,)) for start, speaker in turns], len(text))
+
+
+def looks_like(text: str) -> bool:
+    """Whether at least two speakers take turns, and many lines are theirs."""
+    sample = [line for line in islice(lines(text), _SAMPLE_LINES) if line.text.strip()]
+    turns = _turns([(line, _speaker(line)) for line in sample])
+    speakers = {speaker for _, speaker in turns}
+    return len(speakers) >= 2 and len(turns) >= max(4, 2 * len(speakers), _TURN_SHARE * len(sample))

@@ -1,0 +1,80 @@
+"""Code: a section a function or class, with the comments and decorators above it.
+
+Lines are read, not parsed: a fragment, a language we do not know or a syntax error costs a section, never an error.
+Nesting is told by indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from nur.retrieval.chunking.structure.sections import Heading, Line, Section, clip, lines, outline
+
+_MODIFIERS = (
+    r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|async|override|virtual|inline"
+    r"|extern|unsafe|open|data|partial|readonly|const|pub(?:\([a-z]{1,8}\))?)[ \t]{1,4}){0,6}"
+)
+_DEFINITION = re.compile(
+    rf"([ \t]{{0,40}}){_MODIFIERS}"
+    r"(?:(?:def|class|interface|trait|struct|enum|union|record|object|module|namespace|protocol|extension|impl|fn|func"
+    r"|fun|function\*?|sub|type)[ \t]{1,4}(?:<[^>\n]{1,80}>[ \t]?|\([^)\n]{1,80}\)[ \t]?)?([\w.$:]{1,80})"
+    r"|(?:const|let|var)[ \t]{1,4}([\w$]{1,80})[ \t]?=[ \t]?(?:async[ \t]{1,4})?"
+    r"(?:function\b|\([^)\n]{0,200}\)[ \t]?=>)"
+    # a C-like signature: a type, a name, arguments, an opening brace
+    r"|(?!return\b|else\b|new\b|throw\b|if\b|for\b|while\b|switch\b|catch\b)"
+    r"[\w:<>,*&\[\]]{1,80}[ \t*&]{1,4}([\w:~]{1,80})\([^;{}]{0,200}\)[^;(){}]{0,80}\{)"
+)
+_LEADING = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|\[[A-Z])")
+_CODE_LINE = re.compile(
+    r"\s*(?:(?:import|from|return|if|elif|else|for|while|try|except|catch|using|use|package|var|let|const|self|this|end)"
+    r"\b.*[\w)\];:,{}=\"']\s*$|[})\];]+[;,)]*\s*$|[@#]|//|/?\*)|.*[;{}]\s*$|.*\):\s*$|\s*[\w.\[\]]+\s[-+]?=\s"
+)
+_SAMPLE_LINES = 400
+_LONGEST_LOOKED_AT = 400
+_CODE_SHARE = 0.5
+
+
+def _indentation(space: str) -> int:
+    return len(space.expandtabs(4))
+
+
+def headings(text: str) -> list[Heading]:
+    """The functions, classes and their like."""
+    found: list[Heading] = []
+    leading: int | None = None  # where the comments and decorators just above begin
+    for line in lines(text):
+        match = _DEFINITION.match(line.text[:_LONGEST_LOOKED_AT])
+        if match is not None:
+            name = clip(next(filter(None, match.groups()[1:]), ""))
+            start = line.start if leading is None else leading
+            found.append(Heading(start, line.end, _indentation(match.group(1)), name))
+            leading = None
+        elif _LEADING.match(line.text):
+            leading = line.start if leading is None else leading
+        else:
+            leading = None
+    return found
+
+
+def sections(text: str) -> list[Section]:
+    """A section a definition, its path the names it is nested in."""
+    return outline(text, headings(text))
+
+
+def line_ranges(text: str) -> list[tuple[int, int]]:
+    """The lines as ranges: where a function too long for one chunk is cut."""
+    return [(line.start, line.end) for line in lines(text)]
+
+
+def _is_code(line: Line) -> bool:
+    head = line.text[:_LONGEST_LOOKED_AT]
+    return _DEFINITION.match(head) is not None or _CODE_LINE.match(head) is not None
+
+
+def looks_like(text: str) -> bool:
+    """Whether there are definitions, and most lines have the look of code."""
+    sample = [line for line in islice(lines(text), _SAMPLE_LINES) if line.text.strip()]
+    if sum(_is_code(line) for line in sample) < _CODE_SHARE * len(sample):
+        return False
+    return len(headings(text)) >= 2

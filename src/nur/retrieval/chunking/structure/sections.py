@@ -1,0 +1,91 @@
+"""Sections: what the formats find in a text, and how headings nest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_LONGEST_TITLE = 80
+_DEEPEST = 6
+
+
+class Line(NamedTuple):
+    """A line with its end, and where it begins."""
+
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        """Where the next line begins."""
+        return self.start + len(self.text)
+
+
+class Section(NamedTuple):
+    """A stretch of the text and the path it stands under, outermost first."""
+
+    start: int
+    end: int
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line under which others stand, up to the next of its level or a lower one."""
+
+    start: int  #: where its section begins: its own line, or the comments above it
+    body: int  #: where what stands under it begins
+    level: int
+    title: str
+
+
+def lines(text: str) -> Iterator[Line]:
+    """The lines; joined they are the text."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield Line(start, line)
+        start += len(line)
+
+
+def clip(title: str) -> str:
+    """A title fit for a path: one line, not long."""
+    title = " ".join(title[: 2 * _LONGEST_TITLE].split())
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+
+
+def partition(starts: Sequence[tuple[int, tuple[str, ...]]], length: int) -> list[Section]:
+    """Sections from where each begins and its path; what comes before the first has no path."""
+    if not starts or starts[0][0] > 0:
+        starts = [(0, ()), *starts]
+    ends = [*(start for start, _ in starts[1:]), length]
+    return [Section(start, end, path) for (start, path), end in zip(starts, ends, strict=True) if start < end]
+
+
+def outline(text: str, headings: Sequence[Heading]) -> list[Section]:
+    """A section a heading, its path holding the headings it stands under and itself.
+
+    A heading with nothing between it and its first child shares the child's section, lest it be a chunk of its own.
+    """
+    starts: list[tuple[int, tuple[str, ...]]] = []
+    above: list[Heading] = []
+    pending: int | None = None
+    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+        while above and above[-1].level >= heading.level:
+            above.pop()
+        if len(above) >= _DEEPEST:
+            continue
+        above.append(heading)
+        start = heading.start if pending is None else pending
+        pending = start if following is not None and _is_bare(text, heading, following) else None
+        if pending is None:
+            starts.append((start, tuple(each.title for each in above)))
+    if pending is not None:
+        starts.append((pending, tuple(each.title for each in above)))
+    return partition(starts, len(text))
+
+
+def _is_bare(text: str, heading: Heading, following: Heading) -> bool:
+    return following.level > heading.level and not text[heading.body : following.start].strip()

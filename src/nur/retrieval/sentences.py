@@ -1,0 +1,140 @@
+"""Sentences: a lossless split of any text, in any script we know stops of.
+
+Rules, not a model: a wrong guess costs a piece that is too short or too long, never a character. Each candidate (a run
+of stops, a line break, a space in Thai) is looked at once, with a bounded view around it, so time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+_STOPS = ".!?…‽"  # Latin, Greek, Cyrillic: end a sentence if what stands around them agrees
+_FULL_STOPS = "。！？｡︒।॥؟۔։።፧။។៕᠃᠉"  # other scripts: always end one
+_LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
+_CLOSERS = re.escape("\"'”’»›)]}*_」』】）》〉＂＇｣")
+_OPENERS = "\"'“‘„«‹([{*_「『【（《〈¿¡"
+
+# Everything is taken by the match, possessively: a run is never scanned twice. A line end takes no closers: the `*` of
+# a list item or a quotation may come next.
+_CANDIDATE = re.compile(
+    rf"[{_STOPS}{_FULL_STOPS}{_LINE_ENDS}]"
+    rf"(?:(?<=[{_LINE_ENDS}])|(?P<more>[{_STOPS}{_FULL_STOPS}]*+)(?P<closed>[{_CLOSERS}]*+))(?P<gap>\s*+)"
+)
+# Thai, Lao, Myanmar and Khmer put a space where a phrase or sentence ends, and none between words.
+_SPACE_ENDS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_SPACED = re.compile(rf"[{_SPACE_ENDS}] ++(?=[{_SPACE_ENDS}])")
+_CHINESE_OR_JAPANESE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_UNWRAPPED = re.compile(rf"[{_SPACE_ENDS}\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_ITEM = re.compile(r"(?:[-*+•‣◦·–—]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\))[ \t]|[#>|]|`{3}|~{3}")
+_LINE_END = re.compile(f"[{_LINE_ENDS}]")
+_WORD = re.compile(r"[^\W\d_]+")
+
+_LONGEST_ABBREVIATION = 24
+_WRAPPED_LINE = 50  # a shorter line that ends without a stop was ended on purpose
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# Always followed by what they belong to.
+_NEVER_LAST = _words(
+    """mr mrs ms mx dr prof st gen col maj capt cmdr lt sgt rev hon sen rep gov pres fr mt messrs mme mlle sra dra herr
+    e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch vol pp ed eds incl excl ext tel z.b d.h u.a bzw resp
+    т.е т.к др г ул им"""
+)
+_BEFORE_NUMBER = _words("no nos nr art p par § num núm стр")
+_MAYBE_LAST = _words(
+    """etc inc ltd co corp llc jr sr al bros dept est ave blvd rd jan feb mar apr jun jul aug sep sept oct nov dec mon
+    tue tues wed thu thur thurs fri sat sun usw"""
+)
+# What begins a sentence, and seldom a name: after `U.S.` or `Inc.` it tells "… in the U.S. The …" from "U.S. Army".
+_STARTERS = _words(
+    """a after all also although an and as at because before but by each during even every few finally first for from he
+    her here his how however i if in instead is it its last later many maybe meanwhile moreover most my nevertheless
+    next no nobody nor not now of on once one only or our please she since so some still such that the their then there
+    therefore these they this those though thus to today tomorrow two unless until was we were what when where whether
+    which while who why with yes yesterday yet you your"""
+)
+
+
+def split(text: str) -> list[tuple[int, int]]:
+    """Ranges `(start, end)` of the sentences; joined they are the text.
+
+    The space after a sentence belongs to it. An empty text has none.
+    """
+    if not text:
+        return []
+    marks = [0]
+    for match in _CANDIDATE.finditer(text):
+        if _ends_sentence(text, match, marks[-1]):
+            marks.append(match.end())
+    if not text.isascii():
+        marks = sorted({*marks, *(match.end() for match in _SPACED.finditer(text))})
+    if len(marks) > 1 and text[: marks[1]].isspace():
+        del marks[1]
+    ends = [*marks[1:], len(text)]
+    return [(start, end) for start, end in zip(marks, ends, strict=True) if start < end]
+
+
+def _ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
+    """Whether a sentence that began at `since` ends with this candidate."""
+    first, gap = text[match.start()], match["gap"]
+    if first in _LINE_ENDS:
+        return _line_ends_sentence(text, match)
+    if first in _FULL_STOPS:
+        return True
+    if not gap:
+        return first in "!?" and _CHINESE_OR_JAPANESE.match(text, match.end()) is not None
+    return _begins_block(text, gap, match.end()) or _stop_ends_sentence(text, match, since)
+
+
+def _stop_ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
+    """Whether a stop with space after it ends the sentence."""
+    upcoming = text[match.end() : match.end() + 16].lstrip(_OPENERS)
+    continues = upcoming[:1].islower()
+    stop = text[match.start()] + match["more"]
+    if continues and (match["closed"] or "…" in stop or ".." in stop):
+        return False
+    return stop != "." or not _abbreviates(text, match.start(), since, upcoming)
+
+
+def _abbreviates(text: str, stop: int, since: int, upcoming: str) -> bool:
+    """Whether the full stop belongs to the word before it and the sentence goes on."""
+    words = text[max(since, stop - _LONGEST_ABBREVIATION) : stop].split()
+    if not words or text[stop - 1].isspace():
+        return False
+    word = words[-1].lstrip(_OPENERS).lower()
+    if word.isdecimal():
+        return len(word) <= 3 and stop - len(word) == since  # the number of a list item
+    if word in _NEVER_LAST:
+        return True
+    if word in _BEFORE_NUMBER:
+        return upcoming[:1].isdecimal()
+    if len(word) == 1 or "." in word or word in _MAYBE_LAST:
+        following = _WORD.match(upcoming)
+        return following is None or following.group().lower() not in _STARTERS or upcoming[0].islower()
+    return False
+
+
+def _begins_block(text: str, gap: str, end: int) -> bool:
+    """Whether a paragraph or list item begins after this space."""
+    if gap == " ":
+        return False
+    breaks = gap.count("\n") or gap.count("\r")
+    return breaks > 1 or "\x0c" in gap or "\u2029" in gap or (breaks == 1 and _ITEM.match(text, end) is not None)
+
+
+def _line_ends_sentence(text: str, match: re.Match[str]) -> bool:
+    """Whether a sentence ends where the line does: not if a long line was merely wrapped."""
+    start, end = match.span()
+    if start == 0 or end == len(text):
+        return False
+    if _begins_block(text, match.group(), end):
+        return True
+    before, upcoming = text[start - 1], text[end]
+    if upcoming.islower():
+        return False
+    if before == ":" or _UNWRAPPED.match(before) or not (upcoming.isalnum() or upcoming in _OPENERS):
+        return True
+    return start < _WRAPPED_LINE or _LINE_END.search(text, start - _WRAPPED_LINE, start) is not None

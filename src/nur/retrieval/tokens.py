@@ -1,0 +1,187 @@
+"""cl100k_base tokens: how many a text has, and which of its characters each of them covers.
+
+The rank file is package data, checked on load, so that tiktoken never asks the network. A special-token string such as
+`<|endoftext|>` is ordinary text. A lone surrogate, which UTF-8 cannot hold, counts as a question mark.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import re
+import threading
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import tiktoken
+
+from nur.domain.errors import StoreDamaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Offsets: TypeAlias = npt.NDArray[np.int64]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+RANK_FILE = "cl100k_base.tiktoken"
+RANK_FILE_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+
+# tiktoken's own pattern (tiktoken_ext.openai_public, 0.14.0).
+_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+    r"|\s+(?!\S)|\s"
+)
+# Never asked for; but with none at all tiktoken looks for an empty string at every byte.
+_SPECIAL = {
+    "<|endoftext|>": 100257,
+    "<|fim_prefix|>": 100258,
+    "<|fim_middle|>": 100259,
+    "<|fim_suffix|>": 100260,
+    "<|endofprompt|>": 100276,
+}
+
+# tiktoken's regex overflows its stack on a run of some 10**6 spaces (10**5.8 is still well), and a thread keeps the
+# interpreter while a piece is encoded (0.04 s for this many characters): so a longer text goes in pieces.
+_PIECE = 250_000
+_LOOK_BACK = 4_000
+# A match of the pattern that ends in a letter or digit ends there whatever follows, and the next begins at what
+# follows: cutting between gives the tokens of the uncut text.
+_SAFE_CUT = re.compile(r"(?<=[^\W_])(?=[\s,.;:!?，、。！？；：।])")
+
+
+class Vocabulary(NamedTuple):
+    """The encoder, and how many bytes each token has, by token id."""
+
+    encoding: tiktoken.Encoding
+    byte_lengths: Bytes
+
+
+def load(rank_file: bytes) -> Vocabulary:
+    """The vocabulary in a rank file; StoreDamaged when it is not the file that cl100k_base is."""
+    if hashlib.sha256(rank_file).hexdigest() != RANK_FILE_SHA256:
+        raise StoreDamaged(f"The package file nur/data/{RANK_FILE} is damaged. Install nur-memory again.")
+    rows = (line.split() for line in rank_file.splitlines())
+    ranks = {binascii.a2b_base64(token): int(rank) for token, rank in rows}
+    byte_lengths = np.zeros(len(ranks), dtype=np.uint8)  # the longest has 128
+    byte_lengths[list(ranks.values())] = [len(token) for token in ranks]
+    encoding = tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=_SPECIAL)
+    return Vocabulary(encoding, byte_lengths)
+
+
+@cache
+def _load_packaged() -> Vocabulary:
+    try:
+        rank_file = resources.files("nur.data").joinpath(RANK_FILE).read_bytes()
+    except OSError as error:
+        raise StoreDamaged(f"The package file nur/data/{RANK_FILE} is missing. Install nur-memory again.") from error
+    return load(rank_file)
+
+
+_LOADING = threading.Lock()
+
+
+def vocabulary() -> Vocabulary:
+    """The packaged vocabulary, loaded by the first caller (0.15 s) and shared by all threads."""
+    with _LOADING:
+        return _load_packaged()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text, cut so that no piece is long; only a long stretch without a safe place is cut elsewhere."""
+    start = 0
+    while len(text) - start > _PIECE:
+        end = start + _PIECE
+        for match in _SAFE_CUT.finditer(text, end - _LOOK_BACK, end):
+            end = match.start()
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates replaced, one character for one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="replace").decode()
+    return text
+
+
+def _ids(text: str) -> npt.NDArray[np.uint32]:
+    """Token ids of a text without lone surrogates."""
+    encoding = vocabulary().encoding
+    # Not encode_ordinary, of which this is the same without a Python list of the ids (a fifth of its time).
+    parts = [encoding.encode_to_numpy(piece, disallowed_special=()) for piece in _pieces(text)]
+    return np.concatenate(parts)
+
+
+def count(text: str) -> int:
+    """How many tokens the text has."""
+    return len(_ids(_encodable(text)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """One tokenisation of a whole text, as character offsets.
+
+    A token may begin or end inside a character. Boundary `k` lies before token `k`; both arrays have one more entry
+    than there are tokens.
+    """
+
+    started: Offsets  #: characters whose first byte lies before boundary k
+    complete: Offsets  #: characters that lie wholly before boundary k: the boundary moved back to a character
+
+    def __len__(self) -> int:
+        return len(self.complete) - 1
+
+    def first(self, char: int) -> int:
+        """The token in which the character begins."""
+        return int(self.started.searchsorted(char, side="right")) - 1
+
+    def after(self, char: int) -> int:
+        """How many tokens touch the text before this character."""
+        return int(self.complete.searchsorted(char, side="left"))
+
+    def touching(self, start: int, end: int) -> int:
+        """How many tokens touch `text[start:end]`; one that straddles an end counts."""
+        return self.after(end) - self.first(start) if start < end else 0
+
+    def touching_each(self, marks: list[int]) -> Offsets:
+        """How many tokens touch each stretch between neighbouring marks, which ascend."""
+        places = np.asarray(marks, dtype=np.int64)
+        first = self.started.searchsorted(places[:-1], side="right") - 1
+        return self.complete.searchsorted(places[1:], side="left") - first
+
+    def reach(self, start: int, budget: int) -> int:
+        """The furthest end with at most `budget` tokens in `text[start:end]`; below `start` if there is none."""
+        return int(self.complete[min(self.first(start) + budget, len(self))])
+
+    def reach_back(self, end: int, budget: int) -> int:
+        """The earliest start with at most `budget` tokens in `text[start:end]`; past `end` if there is none."""
+        return int(self.started[max(self.after(end) - budget, 0)])
+
+
+def tokenise(text: str) -> Tokens:
+    """Tokenise the whole text, once, in linear time."""
+    text = _encodable(text)
+    sizes = vocabulary().byte_lengths[_ids(text)]
+    boundaries = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=boundaries[1:])
+    if text.isascii():
+        return Tokens(boundaries, boundaries)
+    return _in_characters(boundaries, np.frombuffer(text.encode(), dtype=np.uint8))
+
+
+def _in_characters(boundaries: Offsets, utf8: Bytes) -> Tokens:
+    """Byte offsets as character offsets: every byte counts, save those that continue a character."""
+    continues = ((utf8 & 0xC0) == 0x80).view(np.uint8)
+    started = boundaries.copy()
+    # A token has at most 128 bytes, so the sum for one fits in eight bits.
+    started[1:] -= np.cumsum(np.add.reduceat(continues, boundaries[:-1], dtype=np.uint8), dtype=np.int64)
+    complete = started.copy()
+    complete[:-1] -= continues[boundaries[:-1]]
+    return Tokens(started, complete)

@@ -1,0 +1,118 @@
+"""Say whether the store, the index and the embedder work."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import NurError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from nur.domain.embedding import Probe
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Backlog, Ledger
+    from nur.ports.vector_index import IndexHealth, VectorIndex
+
+#: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
+PROBE_SECONDS = 30.0
+#: A provider that is down is asked again sooner, so that recovery shows.
+RETRY_SECONDS = 5.0
+
+
+class HealthStatus(StrEnum):
+    """From good to bad."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"  #: answers, but not from everything
+    UNHEALTHY = "unhealthy"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthReport:
+    """What was found, check by check."""
+
+    status: HealthStatus
+    checks: Mapping[str, Mapping[str, object]]
+    at: datetime
+
+
+@dataclass(slots=True)
+class Health:
+    """Checks everything that Nur depends on; the embedder's probe is cached."""
+
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    _probe: Probe | None = None
+    _probed_at: float = 0.0
+    _probing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def __call__(self) -> HealthReport:
+        """Check the store, the index and the embedder at once."""
+        store, index, embedder = await asyncio.gather(self._store(), self._index(), self._embedder())
+        if store["status"] != HealthStatus.HEALTHY:
+            status = HealthStatus.UNHEALTHY
+        elif any(check["status"] != HealthStatus.HEALTHY for check in (index, embedder)):
+            status = HealthStatus.DEGRADED
+        else:
+            status = HealthStatus.HEALTHY
+        checks = {"store": store, "index": index, "embedder": embedder}
+        if self.index.name == "chroma":
+            checks["chromadb"] = index
+        if self.embedder.model.provider == "openai":
+            checks["openai"] = embedder
+        return HealthReport(status, checks, self.clock.now())
+
+    async def probe(self) -> Probe:
+        """The embedder's health: at most one real probe in PROBE_SECONDS."""
+        async with self._probing:
+            now = self.clock.monotonic()
+            lasts = PROBE_SECONDS if self._probe is None or self._probe.healthy else RETRY_SECONDS
+            if self._probe is None or now - self._probed_at >= lasts:
+                self._probe = await self.embedder.probe()
+                self._probed_at = now
+            return self._probe
+
+    async def _store(self) -> dict[str, object]:
+        started = self.clock.monotonic()
+        try:
+            await self.ledger.ping()
+            backlog = await self.ledger.backlog(self.clock.now())
+        except NurError as error:
+            return {"status": HealthStatus.UNHEALTHY, "error": str(error)}
+        return {
+            "status": HealthStatus.HEALTHY,
+            "latency_ms": round((self.clock.monotonic() - started) * 1000),
+            **_outbox(backlog),
+        }
+
+    async def _index(self) -> dict[str, object]:
+        found: IndexHealth = await self.index.health()
+        status = HealthStatus.HEALTHY if found.healthy else HealthStatus.UNHEALTHY
+        check: dict[str, object] = {"status": status, "name": self.index.name, "latency_ms": found.latency_ms}
+        return check | ({"error": found.error} if found.error else {})
+
+    async def _embedder(self) -> dict[str, object]:
+        probe = await self.probe()
+        check: dict[str, object] = {
+            "status": HealthStatus.HEALTHY if probe.healthy else HealthStatus.UNHEALTHY,
+            "model": self.embedder.model.name,
+            "dimensions": self.embedder.model.dimensions,
+            "latency_ms": probe.latency_ms,
+        }
+        return check | ({"error": probe.error} if probe.error else {})
+
+
+def _outbox(backlog: Backlog) -> dict[str, object]:
+    """The backlog, where there is one worth telling."""
+    told: dict[str, object] = {"pending": backlog.pending}
+    if backlog.dead:
+        told |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
+    return told

@@ -1,0 +1,220 @@
+"""Store a note: the one way in, whatever it is.
+
+Embed outside the transaction, then write once. Two writers of one note never wait for each other: the second is told
+by the ledger that it came second, looks again, and finds its work done or builds on the newer state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from nur.domain.chunks import sha256
+from nur.domain.errors import Conflict, EmbedderDown
+from nur.domain.notes import Kind, Note, NoteId, Principal, Status, identity, public_ids
+from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
+from nur.observability.events import EventLog
+from nur.ports.ledger import NewChunk, NoteWrite
+from nur.retrieval.pooling import pool
+from nur.services.cut_text import cut_text
+from nur.services.embed_texts import embed_texts
+from nur.services.index_note import index_note, records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.ledger import Ledger
+    from nur.ports.vector_index import VectorIndex
+    from nur.retrieval.chunking import ChunkingPolicy
+    from nur.services.cut_text import CutText
+
+log = EventLog("StorageService")
+
+#: Each round another writer of the same note got in first; sixteen at once settle in two or three rounds.
+ROUNDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoreNote:
+    """Creates, updates or replaces the note that a draft is about."""
+
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    policies: Mapping[Kind, ChunkingPolicy]
+
+    async def __call__(
+        self,
+        draft: Draft,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Stored:
+        """Store the draft; `progress` hears how many of how many chunks are embedded. Raises EmbedderDown, Conflict."""
+        content_hash = sha256(draft.text)
+        name = identity(draft.kind, principal.name, draft.about, content_hash)
+        for _ in range(ROUNDS):
+            held = await self.ledger.by_identity(principal.tenant, name)
+            try:
+                if held is not None and held.status is Status.ACTIVE and held.content_hash == content_hash:
+                    return await self._describe(held, draft, principal)
+                return await self._write_text(held, draft, content_hash, principal, on_failure, progress)
+            except Conflict:
+                log.warning("write_conflict", kind=draft.kind.value)
+        raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
+
+    async def _describe(self, held: Note, draft: Draft, principal: Principal) -> Stored:
+        """The text is there already: bring its description up to date, if it differs at all."""
+        about = replace(draft.about, occurred_at=draft.about.occurred_at or held.about.occurred_at)
+        chunks = await self.ledger.chunks(held.note_id)
+        if about == held.about:
+            state = IndexState.INDEXED if all(c.has_vector for c in chunks) else IndexState.PENDING
+            return self._stored(held, Outcome.UNCHANGED, state, [c.content_hash for c in chunks])
+        note = replace(held, about=about, revision=held.revision + 1, updated_at=self.clock.now())
+        ready = self.index.follows_commits and all(c.has_vector for c in chunks)
+        await self.ledger.write(
+            NoteWrite(
+                note=note,
+                replaces=held.revision,
+                embedding_version=self.embedder.model.version,
+                indexed=ready,
+                action="update",
+                principal=principal.name,
+            )
+        )
+        if ready:
+            await index_note(self.ledger, self.index, note, self.embedder.model.version)
+        state = IndexState.INDEXED if ready else IndexState.PENDING
+        return self._stored(note, Outcome.METADATA_UPDATED, state, [c.content_hash for c in chunks])
+
+    async def _write_text(
+        self,
+        held: Note | None,
+        draft: Draft,
+        content_hash: str,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+        progress: Callable[[int, int], None] | None,
+    ) -> Stored:
+        """Cut, embed, then write everything in one transaction."""
+        policy = self.policies[draft.kind]
+        cut = await cut_text(draft.text, policy, draft.about.type if draft.kind is Kind.ARTIFACT else None)
+        vectors = await self._vectors(held, cut, on_failure, progress)
+        note = await self._note(held, draft, content_hash, cut, policy, principal)
+        ready = self.index.follows_commits and all(vector is not None for vector in vectors)
+        written = await self.ledger.write(
+            NoteWrite(
+                note=note,
+                replaces=None if held is None else held.revision,
+                text=draft.text,
+                chunks=[
+                    NewChunk(
+                        chunk=piece, terms=found.row, term_count=found.length, profile=found.profile, vector=vector
+                    )
+                    for piece, found, vector in zip(cut.chunks, cut.analyses, vectors, strict=True)
+                ],
+                pooled=_pooled(vectors),
+                embedding_version=self.embedder.model.version,
+                indexed=ready,
+                action="store",
+                principal=principal.name,
+            )
+        )
+        if ready:
+            await self.index.apply(
+                [records(note, cut.chunks, written.chunk_keys, [v for v in vectors if v is not None])]
+            )
+        outcome = Outcome.REPLACED if held is not None and held.status is Status.ACTIVE else Outcome.CREATED
+        state = IndexState.INDEXED if ready else IndexState.PENDING
+        return self._stored(note, outcome, state, [piece.content_hash for piece in cut.chunks])
+
+    async def _vectors(
+        self,
+        held: Note | None,
+        cut: CutText,
+        on_failure: OnEmbeddingFailure,
+        progress: Callable[[int, int], None] | None,
+    ) -> list[Floats | None]:
+        """A vector a chunk: reused where the note had the same chunk, else embedded. None: deferred."""
+        known = await self._known_vectors(held)
+        missing = [piece for piece in cut.chunks if piece.content_hash not in known]
+        done = len(cut.chunks) - len(missing)
+        report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
+        try:
+            found = await embed_texts(self.embedder, [piece.searchable for piece in missing], report)
+        except EmbedderDown as error:
+            if on_failure is OnEmbeddingFailure.REJECT:
+                raise
+            log.warning("embedding_deferred", chunks=len(missing), error=error.code)
+            return [known.get(piece.content_hash) for piece in cut.chunks]
+        known |= {piece.content_hash: vector for piece, vector in zip(missing, found, strict=True)}
+        return [known[piece.content_hash] for piece in cut.chunks]
+
+    async def _known_vectors(self, held: Note | None) -> dict[str, Floats]:
+        """The vectors that the note's present chunks have, by content hash."""
+        if held is None or held.status is not Status.ACTIVE:
+            return {}
+        chunks = await self.ledger.chunks(held.note_id)
+        vectors = await self.ledger.vectors([c.chunk_key for c in chunks], self.embedder.model.version)
+        return {c.content_hash: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
+
+    async def _note(
+        self,
+        held: Note | None,
+        draft: Draft,
+        content_hash: str,
+        cut: CutText,
+        policy: ChunkingPolicy,
+        principal: Principal,
+    ) -> Note:
+        """The note as it shall be: new, the next version of the held one, or the held one back from the trash."""
+        now = self.clock.now()
+        about = replace(draft.about, occurred_at=draft.about.occurred_at or now)
+        note = Note(
+            note_id=NoteId(uuid4()),
+            public_id="",
+            tenant=principal.tenant,
+            owner=principal.name,
+            kind=draft.kind,
+            about=about,
+            content_hash=content_hash,
+            token_count=cut.token_count,
+            chunk_count=len(cut.chunks),
+            chunking_version=policy.version,
+            version=1,
+            revision=1,
+            status=Status.ACTIVE,
+            ingested_at=now,
+            updated_at=now,
+        )
+        if held is None:
+            return replace(note, public_id=await self._free_id(note))
+        changed = held.content_hash != content_hash
+        return replace(
+            note,
+            note_id=held.note_id,
+            public_id=held.public_id,
+            owner=held.owner,
+            version=held.version + changed,
+            revision=held.revision + 1,
+        )
+
+    async def _free_id(self, note: Note) -> str:
+        """A public id that nobody has: an artifact's hash is lengthened until it is free."""
+        for candidate in public_ids(note):
+            if await self.ledger.note(note.tenant, candidate) is None:
+                return candidate
+        raise Conflict("No free id was found; nothing was written. Try again.")
+
+    def _stored(self, note: Note, outcome: Outcome, state: IndexState, content_hashes: list[str]) -> Stored:
+        return Stored(note=note, outcome=outcome, index_state=state, chunk_ids=public_chunk_ids(note, content_hashes))
+
+
+def _pooled(vectors: list[Floats | None]) -> Floats | None:
+    """The note's own vector, once every chunk has one."""
+    present = [vector for vector in vectors if vector is not None]
+    return pool(present) if len(present) == len(vectors) else None

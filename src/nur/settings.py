@@ -1,0 +1,195 @@
+"""Settings: the only reader of the environment.
+
+A setting's name in the environment is the field's name in capitals; in `nur.toml` it is the field's name. The
+environment wins over the file.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from nur.domain.errors import BadConfiguration
+
+CONFIG_FILE_VARIABLE = "NUR_CONFIG"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+Words = Annotated[tuple[str, ...], NoDecode]  #: a list, in the environment with commas between
+
+
+class NotesChunking(BaseModel):
+    """The `[chunking]` table of `nur.toml`: how notes and events are cut."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = Field(default=True, description="false: one chunk a note, windowed only where the model must")
+    max_tokens: int = Field(default=512, gt=0, description="tokens in a chunk, at most")
+    overlap_tokens: int = Field(default=128, ge=0, description="tokens that neighbours share")
+    tokenizer_repo: str = Field(default="", description="a Hugging Face repository or a tokenizer.json; else cl100k")
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> NotesChunking:
+        if self.overlap_tokens >= self.max_tokens:
+            raise ValueError(f"overlap_tokens must be smaller than max_tokens ({self.max_tokens})")
+        return self
+
+
+class Settings(BaseSettings):
+    """Everything that can be set, read once."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    # The server
+    nur_data_dir: Path = Field(
+        default_factory=lambda: user_data_path("nur", appauthor=False), description="folder that holds the store"
+    )
+    nur_bind: str = Field(default="127.0.0.1", description="address to listen on; others than loopback need a token")
+    mcp_port: int = Field(default=3000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
+    nur_token: SecretStr | None = Field(default=None, description="bearer token that clients must send")
+    nur_published_on_loopback: bool = Field(
+        default=False, description="the address is published on the host's loopback only (compose): no token needed"
+    )
+    nur_allowed_hosts: Words = Field(default=(), description="further Host headers to answer, as name or name:port")
+    nur_allowed_origins: Words = Field(default=(), description="further web origins that may call, as scheme://host")
+    nur_idle_exit_minutes: float = Field(default=0, ge=0, description="exit after so long without a call; 0: never")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        default="INFO", description="least important lines to log"
+    )
+
+    # Where things are kept
+    database_url: SecretStr | None = Field(default=None, description="PostgreSQL instead of SQLite")
+    index: Literal["auto", "flat", "chroma", "pgvector", "qdrant"] = Field(
+        default="auto", description="the vector index; auto looks at what else is set"
+    )
+    chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
+    chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
+    qdrant_url: str | None = Field(default=None, description="a Qdrant server")
+
+    # Embeddings
+    embeddings: Literal["auto", "openai", "local", "onnx"] = Field(
+        default="auto", description="auto is resolved once, when the store is made: openai with a key, else local"
+    )
+    openai_api_key: SecretStr | None = Field(default=None, description="key of the embedding provider")
+    openai_base_url: str | None = Field(default=None, description="any server that speaks OpenAI's API")
+    openai_embed_model: str = Field(default="text-embedding-3-large", min_length=1, description="embedding model")
+    openai_embed_dims: int = Field(default=3072, ge=1, le=16384, description="its dimensions")
+    openai_timeout: float = Field(default=30, gt=0, le=600, description="seconds for one request")
+    openai_max_retries: int = Field(default=3, ge=0, le=10, description="retries after the first failure")
+    openai_batch_size: int = Field(default=100, ge=1, le=2048, description="texts in one request, at most")
+    embedding_deadline: float = Field(default=45, gt=0, description="seconds for one call in all, retries included")
+    on_embedding_failure: Literal["auto", "reject", "defer"] = Field(
+        default="auto", description="auto: reject for MCP tools, defer for REST, command line, web page and files"
+    )
+
+    # Chunking
+    single_piece_max_tokens: int = Field(default=1200, ge=1, description="texts up to this stay whole")
+    chunk_target_tokens: int = Field(default=900, ge=1, description="tokens in a chunk of a longer text")
+    chunk_overlap_tokens: int = Field(default=100, ge=0, description="tokens that neighbours share")
+    chunking_strategy: Literal["window", "sentences", "structure"] = Field(
+        default="window", description="how artifacts are cut"
+    )
+    chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are cut")
+
+    # Privacy
+    sensitive_sources: Words = Field(
+        default=("medical", "health", "kids", "school", "family"),
+        description="source systems whose artifacts are highly_sensitive and me-only unless said otherwise",
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then `nur.toml`."""
+        del dotenv_settings, file_secret_settings
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _config_file())
+
+    @field_validator("nur_allowed_hosts", "nur_allowed_origins", "sensitive_sources", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
+
+    @field_validator("log_level", "index", "embeddings", "on_embedding_failure", "chunking_strategy", mode="before")
+    @classmethod
+    def _fold_case(cls, value: Any, info: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return value.upper() if info.field_name == "log_level" else value.lower()
+
+    @field_validator("openai_base_url", "qdrant_url")
+    @classmethod
+    def _is_http(cls, value: str | None) -> str | None:
+        if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):
+            raise ValueError("must be a URL such as https://host/v1")
+        return value
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Settings:
+        if self.chunk_overlap_tokens >= self.chunk_target_tokens:
+            raise ValueError(
+                f"CHUNK_OVERLAP_TOKENS must be smaller than CHUNK_TARGET_TOKENS ({self.chunk_target_tokens})"
+            )
+        if self.chunk_target_tokens > self.single_piece_max_tokens:
+            raise ValueError(
+                f"CHUNK_TARGET_TOKENS must not be larger than SINGLE_PIECE_MAX_TOKENS ({self.single_piece_max_tokens})"
+            )
+        if not self.binds_loopback and self.nur_token is None and not self.nur_published_on_loopback:
+            raise ValueError(
+                f"NUR_BIND={self.nur_bind} is reachable by others: set NUR_TOKEN, or bind 127.0.0.1 "
+                "(NUR_PUBLISHED_ON_LOOPBACK=1 says that a container's port is published on loopback only)"
+            )
+        return self
+
+    @property
+    def binds_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.nur_bind in LOOPBACK or self.nur_bind.startswith("127.")
+
+
+def _config_file() -> Path:
+    """Where `nur.toml` is: NUR_CONFIG, or the current folder."""
+    return Path(os.environ.get(CONFIG_FILE_VARIABLE) or "nur.toml")
+
+
+def load(**overrides: Any) -> Settings:
+    """Read the settings. Raises BadConfiguration, naming the variable and the fix."""
+    named = os.environ.get(CONFIG_FILE_VARIABLE)
+    if named and not Path(named).is_file():
+        raise BadConfiguration(f"{CONFIG_FILE_VARIABLE}: there is no file {named}. Create it or unset the variable.")
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        raise BadConfiguration("\n".join(_explain(problem) for problem in error.errors())) from error
+    except ValueError as error:  # tomllib's: a broken file
+        raise BadConfiguration(f"{_config_file()}: not valid TOML: {error}") from error
+
+
+def _explain(problem: Any) -> str:
+    """One line: variable, what is wrong, what was found (never a secret), and where to read on."""
+    place = ".".join(str(part) for part in problem["loc"])
+    message = problem["msg"].removeprefix("Value error, ")
+    if not place:
+        return f"{message}."
+    field = Settings.model_fields.get(place.split(".", 1)[0])
+    name = place.upper() if "." not in place else f"[chunking] {place.split('.', 1)[1]}"
+    secret = field is not None and "SecretStr" in str(field.annotation)
+    found = "" if secret else f" (found: {problem['input']!r})"
+    meaning = f" It is: {field.description}." if field is not None and field.description else ""
+    return f"{name}: {message}{found}.{meaning}"
