@@ -19,11 +19,16 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
+from nur.services.append_turn import AppendTurn
 from nur.services.forget import Forget
+from nur.services.get_artifact import GetArtifact
 from nur.services.health import Health
 from nur.services.index_note import record
+from nur.services.ingest import Ingest
 from nur.services.list_notes import ListNotes
+from nur.services.privacy import PrivacyFilter
 from nur.services.prove_index import prove_index
+from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
 from nur.services.search import Search
 from nur.services.store_note import StoreNote
@@ -64,11 +69,16 @@ class Services:
     """The use cases, wired, and the ports that doors may show."""
 
     remember: Remember
+    append_turn: AppendTurn
+    ingest: Ingest
+    get_artifact: GetArtifact
+    reembed_artifact: ReembedArtifact
     search: Search
     list_notes: ListNotes
     forget: Forget
     health: Health
     work: Work
+    privacy: PrivacyFilter
     ledger: Ledger
     index: VectorIndex
     embedder: Embedder
@@ -101,13 +111,20 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, clock: Clock) -> Services:
     """The use cases over open ports."""
     store = StoreNote(ledger, index, embedder, clock, policies(settings))
+    privacy = PrivacyFilter(settings.privacy_enforcement)
+    get_artifact = GetArtifact(ledger, privacy)
     return Services(
         remember=Remember(store),
-        search=Search(ledger, index, embedder, clock),
+        append_turn=AppendTurn(store),
+        ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
+        get_artifact=get_artifact,
+        reembed_artifact=ReembedArtifact(store, get_artifact),
+        search=Search(ledger, index, embedder, privacy, clock),
         list_notes=ListNotes(ledger),
         forget=Forget(ledger, index),
         health=Health(ledger, index, embedder, clock),
         work=Work(ledger, index, embedder, clock),
+        privacy=privacy,
         ledger=ledger,
         index=index,
         embedder=embedder,

@@ -103,6 +103,9 @@ class Settings(BaseSettings):
     chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are cut")
 
     # Privacy
+    privacy_enforcement: bool = Field(
+        default=False, description="show a note to others than its owner only where its visibility_scope says so"
+    )
     sensitive_sources: Words = Field(
         default=("medical", "health", "kids", "school", "family"),
         description="source systems whose artifacts are highly_sensitive and me-only unless said otherwise",

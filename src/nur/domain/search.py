@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Kind
+from nur.domain.notes import Kind, Principal
 from nur.domain.selection import Selection
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class SearchRequest:
     """A question about the notes in a selection."""
 
     query: str
+    principal: Principal = field(default_factory=Principal)
     selection: Selection = field(default_factory=Selection)
     limit: int = 5
     mode: Mode = Mode.HYBRID
@@ -71,7 +72,7 @@ class Hit:
     rrf_score: float  #: Σ w / (60 + rank)
     ranks: Mapping[str, int]  #: by ranker, from 1
     passages: tuple[Passage, ...]  #: best first
-    expanded: str | None = None  #: the chunk between its neighbours, where asked for
+    expanded: tuple[str, ...] | None = None  #: the chunk between its neighbours, where asked for
 
     @property
     def collections(self) -> tuple[str, ...]:

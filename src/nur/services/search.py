@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Candidate, Ledger
     from nur.ports.vector_index import VectorIndex
+    from nur.services.privacy import PrivacyFilter
 
 log = EventLog("RetrievalService")
 
@@ -43,6 +44,7 @@ class Search:
     ledger: Ledger
     index: VectorIndex
     embedder: Embedder
+    privacy: PrivacyFilter
     clock: Clock
 
     async def __call__(self, request: SearchRequest) -> SearchResult:
@@ -51,7 +53,8 @@ class Search:
         wanted = max(LEAST_CANDIDATES, request.limit * OVERFETCH)
         dense, lexical = await asyncio.gather(self._dense(request, wanted), self._lexical(request, wanted))
         keys = list({**(dense or {}), **lexical})
-        candidates = await self.ledger.candidates(keys, request.selection)  # the ledger has the last word
+        found = await self.ledger.candidates(keys, request.selection)  # the ledger has the last word
+        candidates = self.privacy.filter_results(found, request.principal)
         hits = _best_per_note(candidates, dense or {}, lexical)[: request.limit]
         degraded = ("dense",) if dense is None else ()
         reason = None if hits else await self._silence(request, degraded)

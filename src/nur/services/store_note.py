@@ -13,6 +13,7 @@ from uuid import uuid4
 from nur.domain.chunks import sha256
 from nur.domain.errors import Conflict, EmbedderDown
 from nur.domain.notes import Kind, Note, NoteId, Principal, Status, identity, public_ids
+from nur.domain.retention import expiry
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
@@ -23,7 +24,9 @@ from nur.services.index_note import index_note, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
+    from nur.domain.notes import Description
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
@@ -35,6 +38,7 @@ log = EventLog("StorageService")
 
 #: Each round another writer of the same note got in first; sixteen at once settle in two or three rounds.
 ROUNDS = 20
+_REJECT = OnEmbeddingFailure.REJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,16 @@ class StoreNote:
                 log.warning("write_conflict", kind=draft.kind.value)
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
+    async def reembed(self, note: Note, principal: Principal) -> Stored:
+        """Embed a note's text again and put the new vectors in place of the old. Raises EmbedderDown, Conflict."""
+        text = (await self.ledger.texts([note.note_id]))[note.note_id]
+        draft = Draft(kind=note.kind, text=text, about=note.about)
+        stored = await self._write_text(note, draft, note.content_hash, principal, _REJECT, None, reuse=False)
+        return replace(stored, outcome=Outcome.UNCHANGED)
+
     async def _describe(self, held: Note, draft: Draft, principal: Principal) -> Stored:
         """The text is there already: bring its description up to date, if it differs at all."""
-        about = replace(draft.about, occurred_at=draft.about.occurred_at or held.about.occurred_at)
+        about = _settled(draft, held.about.occurred_at, held.ingested_at)
         chunks = await self.ledger.chunks(held.note_id)
         if about == held.about:
             state = IndexState.INDEXED if all(c.has_vector for c in chunks) else IndexState.PENDING
@@ -99,11 +110,14 @@ class StoreNote:
         principal: Principal,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None,
+        *,
+        reuse: bool = True,
     ) -> Stored:
-        """Cut, embed, then write everything in one transaction."""
+        """Cut, embed, then write everything in one transaction; `reuse` takes over vectors of unchanged chunks."""
         policy = self.policies[draft.kind]
         cut = await cut_text(draft.text, policy, draft.about.type if draft.kind is Kind.ARTIFACT else None)
-        vectors = await self._vectors(held, cut, on_failure, progress)
+        known = await self._known_vectors(held) if reuse else {}
+        vectors = await self._vectors(known, cut, on_failure, progress)
         note = await self._note(held, draft, content_hash, cut, policy, principal)
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
         written = await self.ledger.write(
@@ -134,13 +148,12 @@ class StoreNote:
 
     async def _vectors(
         self,
-        held: Note | None,
+        known: dict[str, Floats],
         cut: CutText,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None,
     ) -> list[Floats | None]:
-        """A vector a chunk: reused where the note had the same chunk, else embedded. None: deferred."""
-        known = await self._known_vectors(held)
+        """A vector a chunk: the one that is known, else embedded now. None: deferred."""
         missing = [piece for piece in cut.chunks if piece.content_hash not in known]
         done = len(cut.chunks) - len(missing)
         report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
@@ -173,7 +186,7 @@ class StoreNote:
     ) -> Note:
         """The note as it shall be: new, the next version of the held one, or the held one back from the trash."""
         now = self.clock.now()
-        about = replace(draft.about, occurred_at=draft.about.occurred_at or now)
+        about = _settled(draft, now, now)
         note = Note(
             note_id=NoteId(uuid4()),
             public_id="",
@@ -212,6 +225,12 @@ class StoreNote:
 
     def _stored(self, note: Note, outcome: Outcome, state: IndexState, content_hashes: list[str]) -> Stored:
         return Stored(note=note, outcome=outcome, index_state=state, chunk_ids=public_chunk_ids(note, content_hashes))
+
+
+def _settled(draft: Draft, occurred_at: datetime | None, ingested_at: datetime) -> Description:
+    """The description with its times filled in."""
+    expires_at = expiry(draft.about, ingested_at)
+    return replace(draft.about, occurred_at=draft.about.occurred_at or occurred_at, expires_at=expires_at)
 
 
 def _pooled(vectors: list[Floats | None]) -> Floats | None:

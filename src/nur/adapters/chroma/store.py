@@ -73,10 +73,9 @@ class ChromaStore:
         """
         present = [found for name in names.ALL if (found := self._find(name))]
         state = self._find(STATE)
-        marks = dict(state.metadata or {}) if state else {_CLEAN: not present, _VERSION: self._marks[_VERSION]}
+        was_clean = (state.metadata or {}).get(_CLEAN) is True if state else not present
         self.mark(clean=False)
-        same_version = all((found.metadata or {}).get(_VERSION) == self._marks[_VERSION] for found in present)
-        return marks.get(_CLEAN) is True and same_version
+        return was_clean and all((found.metadata or {}).get(_VERSION) == self._marks[_VERSION] for found in present)
 
     def mark(self, *, clean: bool) -> None:
         """Say whether the index is closed."""

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from datetime import datetime
+from nur.domain.notes import Kind
+from nur.entrypoints.mcp.answers import one_line
+from nur.entrypoints.mcp.parameters import utc
+from nur.retrieval.neighbours import BOUNDARY
 
+if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.search import Hit, SearchResult
+
+NOTHING = "No results found."
+#: The first specification's collections, each with a kind of note that it holds.
+COLLECTIONS = (
+    ("artifacts", Kind.ARTIFACT),
+    ("artifact_chunks", Kind.ARTIFACT),
+    ("memory", Kind.MEMORY),
+    ("notes", Kind.NOTE),
+    ("history", Kind.TURN),
+)
 
 
 def structured(result: SearchResult) -> dict[str, Any]:
@@ -53,6 +66,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
             role=about.role,
         ),
         "sensitivity": about.sensitivity,
+        **({"neighbors": list(hit.expanded)} if hit.expanded is not None else {}),
     }
 
 
@@ -60,6 +74,70 @@ def _present(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def utc(moment: datetime | None) -> str | None:
-    """ISO 8601 with a Z, or None."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+def artifact_text(result: SearchResult) -> str:
+    """The answer of artifact_search, in the form of the specification's section 4.2.2."""
+    if not result.hits:
+        return NOTHING
+    blocks = [f"Found {len(result.hits)} results:"]
+    for place, hit in enumerate(result.hits, 1):
+        about = hit.note.about
+        name = "chunk" if hit.note.is_chunked else "artifact"
+        lines = [
+            f"[{place}] {name}: {hit.chunk_id} (score: {hit.score:.2f})",
+            *_line("Title", about.title),
+            f"Type: {about.type} | Source: {one_line(about.source_system or '')}",
+            *_shown(hit),
+            *_line("Evidence", about.source_url or about.source_id),
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def hybrid_text(result: SearchResult, kinds: frozenset[Kind]) -> str:
+    """The answer of hybrid_search, in the form of the specification's section 4.2.5."""
+    if not result.hits:
+        return NOTHING
+    searched = ", ".join(name for name, kind in COLLECTIONS if kind in kinds)
+    blocks = [f"Found {len(result.hits)} results (searched: {searched}):"]
+    for place, hit in enumerate(result.hits, 1):
+        head = [
+            f"[{place}] RRF score: {hit.rrf_score:.4f} (from: {', '.join(hit.collections)})",
+            f"Relevance: {hit.score:.4f}",
+        ]
+        body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
+        blocks.append("\n".join([*head, *body]))
+    return "\n\n".join(blocks)
+
+
+def _artifact_lines(hit: Hit) -> list[str]:
+    about = hit.note.about
+    return [
+        f"Type: {'chunk' if hit.note.is_chunked else 'artifact'} | ID: {hit.chunk_id}",
+        *_line("Title", about.title),
+        f"Source: {one_line(about.source_system or '')} | Sensitivity: {about.sensitivity}",
+        *_shown(hit),
+        *_line("Evidence", about.source_url or about.source_id),
+    ]
+
+
+def _note_lines(hit: Hit) -> list[str]:
+    about = hit.note.about
+    speaker = f"{about.role}: " if about.role else ""
+    return [
+        f"Type: {hit.type} | ID: {one_line(hit.chunk_id)}",
+        *(f"Content: {speaker}{one_line(passage.text)}" for passage in hit.passages),
+        *_line("Confidence", None if about.confidence is None else str(about.confidence)),
+    ]
+
+
+def _shown(hit: Hit) -> list[str]:
+    """The passages, or the chunk between its neighbours where that was asked for."""
+    if hit.expanded is not None:
+        parts = (f"...{one_line(part)}..." for part in hit.expanded)
+        return ["Content with neighbors:", f"\n{BOUNDARY}\n".join(parts)]
+    first, *more = (f'"...{one_line(passage.text)}..."' for passage in hit.passages)
+    return [f"Snippet: {first}", *(f"Also: {snippet}" for snippet in more)]
+
+
+def _line(name: str, value: str | None) -> list[str]:
+    return [f"{name}: {one_line(value)}"] if value else []

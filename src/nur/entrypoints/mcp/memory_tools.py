@@ -12,7 +12,7 @@ from nur.domain.notes import Kind, Principal
 from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
-from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text
+from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
 from nur.entrypoints.mcp.tool import CheckedTool
 
 if TYPE_CHECKING:
@@ -103,5 +103,5 @@ def _memory(note: Note, text: str) -> dict[str, Any]:
         "type": note.about.type,
         "confidence": note.about.confidence,
         "conversation_id": note.about.conversation_id,
-        "ts": note.ingested_at.isoformat().replace("+00:00", "Z"),
+        "ts": utc(note.about.occurred_at),
     }

@@ -1,8 +1,10 @@
-"""Parameters and annotations that several tools share."""
+"""Parameters, annotations and small checks that several tools share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -11,6 +13,13 @@ from nur.domain.errors import BadRequest
 
 Query = Annotated[str, Field(min_length=1, max_length=500, description="What to look for, in plain words")]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidence")]
+Limit = Annotated[int, Field(ge=1, le=50, description="Most results")]
+Neighbours = Annotated[bool, Field(description="Show the chunks before and after, too")]
+
+ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
+SensitivityName = Literal["normal", "sensitive", "highly_sensitive"]
+VisibilityName = Literal["me", "team", "org", "custom"]
+RetentionName = Literal["forever", "1y", "until_resolved", "custom"]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
@@ -18,5 +27,37 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 def checked_text(name: str, text: str) -> str:
     """The text, if there is anything in it but blanks."""
     if not text.strip():
-        raise BadRequest(f"{name.capitalize()} must not be blank")
+        raise BadRequest(f"{name if '_' in name else name.capitalize()} must not be blank")
     return text
+
+
+def checked_moment(name: str, text: str | None) -> datetime | None:
+    """An ISO 8601 time as UTC; without a zone it is UTC already."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{name} must be an ISO 8601 time such as 2025-12-25T10:30:00Z") from None
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise BadRequest(f"{name} must lie between the years 1 and 9999") from None
+
+
+def checked_url(name: str, text: str | None) -> str | None:
+    """A URL with a scheme and something behind it."""
+    if text is None:
+        return None
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = urlsplit("")
+    if not parts.scheme or not (parts.netloc or parts.path) or any(character.isspace() for character in text):
+        raise BadRequest(f"{name} must be a valid URL such as https://example.com/page")
+    return text
+
+
+def utc(moment: datetime | None) -> str | None:
+    """ISO 8601 with a Z, or None."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

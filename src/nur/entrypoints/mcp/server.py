@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 
+from nur.entrypoints.mcp.artifact_tools import artifact_tools
 from nur.entrypoints.mcp.health_tool import health_tool
+from nur.entrypoints.mcp.history_tools import history_tools
 from nur.entrypoints.mcp.memory_tools import memory_tools
+from nur.entrypoints.mcp.search_tools import search_tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +31,13 @@ MOST_BODY_BYTES = 64 * 1024 * 1024
 
 def tools(services: Services) -> list[Tool]:
     """Every tool, in the order in which clients list them."""
-    return [*memory_tools(services), health_tool(services)]
+    return [
+        *memory_tools(services),
+        *history_tools(services),
+        *artifact_tools(services),
+        *search_tools(services),
+        health_tool(services),
+    ]
 
 
 def make_server(offered: Sequence[Tool]) -> MCPServer:

@@ -1,0 +1,209 @@
+"""artifact_ingest, artifact_get, artifact_delete, artifact_reembed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp.server.mcpserver import Context  # noqa: TC002  # the tool's signature is read at run time
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from nur.domain.chunks import chunk_public_id
+from nur.domain.errors import BadRequest, EmbedderDown
+from nur.domain.notes import Description, Kind, Principal, Retention, Sensitivity, Visibility
+from nur.domain.writes import Outcome
+from nur.entrypoints.mcp import answers
+from nur.entrypoints.mcp.parameters import (
+    READS,
+    ArtifactType,
+    RetentionName,
+    SensitivityName,
+    VisibilityName,
+    checked_moment,
+    checked_text,
+    checked_url,
+    utc,
+)
+from nur.entrypoints.mcp.progress import reported
+from nur.entrypoints.mcp.tool import CheckedTool
+from nur.services.ingest import Privacy
+
+if TYPE_CHECKING:
+    from nur.bootstrap import Services
+    from nur.domain.embedding import EmbeddingModel
+    from nur.domain.notes import Note
+    from nur.domain.writes import Stored
+    from nur.ports.ledger import StoredChunk
+
+Short = Annotated[str | None, Field(min_length=1, max_length=500)]
+ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
+Participant = Annotated[str, Field(max_length=500)]
+
+
+def artifact_tools(services: Services) -> list[CheckedTool]:
+    """The tools that keep documents, e-mails, chats and transcripts."""
+
+    async def artifact_ingest(  # the specification's parameters
+        context: Context[Any, Any],
+        artifact_type: ArtifactType,
+        source_system: Annotated[
+            str, Field(min_length=1, max_length=100, description="Where it is from: gmail, drive")
+        ],
+        content: Annotated[str, Field(min_length=1, max_length=10_000_000, description="Full text")],
+        source_id: Annotated[Short, Field(description="Its id there; the same id again updates it")] = None,
+        source_url: Annotated[str | None, Field(max_length=2000)] = None,
+        title: Short = None,
+        author: Annotated[str | None, Field(min_length=1, max_length=200)] = None,
+        participants: Annotated[list[Participant] | None, Field(max_length=100)] = None,
+        ts: Annotated[str | None, Field(description="When it happened, ISO 8601")] = None,
+        sensitivity: SensitivityName | None = None,
+        visibility_scope: VisibilityName | None = None,
+        retention_policy: RetentionName = "forever",
+        expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
+    ) -> CallToolResult:
+        """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
+        about = Description(
+            type=artifact_type,
+            source_system=checked_text("source_system", source_system),
+            source_id=source_id,
+            source_url=checked_url("source_url", source_url),
+            title=title,
+            author=author,
+            participants=tuple(participants or ()),
+            occurred_at=checked_moment("ts", ts),
+            expires_at=checked_moment("expires_at", expires_at),
+            retention=Retention(retention_policy),
+        )
+        privacy = Privacy(
+            sensitivity=Sensitivity(sensitivity) if sensitivity else None,
+            visibility=Visibility(visibility_scope) if visibility_scope else None,
+        )
+        try:
+            async with reported(context) as progress:
+                stored = await services.ingest(
+                    checked_text("content", content),
+                    about,
+                    privacy,
+                    principal=Principal(),
+                    on_failure=services.on_failure.for_tools,
+                    progress=progress,
+                )
+        except EmbedderDown as error:
+            return answers.failure(
+                error,
+                f"Failed to ingest artifact: embedding generation failed for {error.failed} chunks. "
+                f"No data was written. Error: {error}",
+            )
+        return _receipt(stored)
+
+    async def artifact_get(
+        artifact_id: ArtifactId, include_content: bool = False, include_chunks: bool = False
+    ) -> CallToolResult:
+        """Read an artifact's metadata and, if asked, its full text or its list of chunks."""
+        artifact = await services.get_artifact(
+            _checked_id(artifact_id), Principal(), content=include_content, chunks=include_chunks
+        )
+        found: dict[str, Any] = {
+            "artifact_id": artifact.note.public_id,
+            "metadata": metadata(artifact.note, services.embedder.model),
+        }
+        if artifact.text is not None:
+            found["content"] = artifact.text
+        if artifact.chunks is not None and artifact.note.is_chunked:
+            found["chunks"] = [_chunk(artifact.note, stored) for stored in artifact.chunks]
+        return answers.as_json(found)
+
+    async def artifact_delete(artifact_id: ArtifactId) -> CallToolResult:
+        """Delete an artifact with all its chunks."""
+        note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, Principal())
+        chunks = note.chunk_count if note.is_chunked else 0
+        return answers.answer(
+            f"Deleted artifact {artifact_id} and {chunks} chunks",
+            {"artifact_id": artifact_id, "deleted": True, "chunks_deleted": chunks},
+        )
+
+    async def artifact_reembed(artifact_id: ArtifactId) -> CallToolResult:
+        """Embed an artifact again with the store's present model."""
+        try:
+            stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
+        except EmbedderDown as error:
+            return answers.failure(error, f"Failed to generate embeddings: {error}")
+        model = services.embedder.model
+        return answers.as_json(
+            {
+                "artifact_id": stored.note.public_id,
+                "num_chunks": len(stored.chunk_ids),
+                "embedding_model": model.name,
+                "embedding_dimensions": model.dimensions,
+                "index_state": stored.index_state,
+            }
+        )
+
+    return [
+        CheckedTool.make(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+        CheckedTool.make(artifact_get, READS),
+        CheckedTool.make(artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
+        CheckedTool.make(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    ]
+
+
+def _checked_id(artifact_id: str) -> str:
+    if not artifact_id.startswith("art_"):
+        raise BadRequest("Invalid artifact_id: must start with 'art_'")
+    return artifact_id
+
+
+def _receipt(stored: Stored) -> CallToolResult:
+    structured = {
+        "artifact_id": stored.note.public_id,
+        "is_chunked": stored.note.is_chunked,
+        "num_chunks": len(stored.chunk_ids),
+        "stored_ids": stored.stored_ids,
+        "outcome": stored.outcome,
+        "version": stored.note.version,
+        "index_state": stored.index_state,
+    }
+    if stored.outcome is Outcome.REPLACED:
+        return answers.answer(f"Updated existing artifact {stored.note.public_id}", structured)
+    return answers.as_json(structured)
+
+
+def metadata(note: Note, model: EmbeddingModel) -> dict[str, Any]:
+    """An artifact's metadata: every field of the specification's section 12.3, empty ones left out."""
+    about = note.about
+    fields = {
+        "artifact_type": about.type,
+        "source_system": about.source_system,
+        "source_id": about.source_id,
+        "source_url": about.source_url,
+        "ts": utc(about.occurred_at),
+        "title": about.title,
+        "author": about.author,
+        "participants": list(about.participants) or None,
+        "content_hash": note.content_hash,
+        "token_count": note.token_count,
+        "is_chunked": note.is_chunked,
+        "num_chunks": note.chunk_count if note.is_chunked else 0,
+        "sensitivity": about.sensitivity,
+        "visibility_scope": about.visibility,
+        "retention_policy": about.retention,
+        "expires_at": utc(about.expires_at),
+        "embedding_provider": model.provider,
+        "embedding_model": model.name,
+        "embedding_dimensions": model.dimensions,
+        "ingested_at": utc(note.ingested_at),
+        "version": note.version,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _chunk(note: Note, stored: StoredChunk) -> dict[str, Any]:
+    chunk = stored.chunk
+    return {
+        "chunk_id": chunk_public_id(note.public_id, chunk.index, stored.content_hash),
+        "chunk_index": chunk.index,
+        "start_char": chunk.start_char,
+        "end_char": chunk.end_char,
+        "token_count": chunk.token_count,
+        "content_hash": stored.content_hash,
+    }

@@ -1,0 +1,133 @@
+"""artifact_search and hybrid_search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp_types import CallToolResult  # noqa: TC002  # the tool's signature is read at run time
+from pydantic import Field
+
+from nur.domain.errors import BadRequest
+from nur.domain.notes import Kind
+from nur.domain.search import SearchRequest
+from nur.domain.selection import Selection
+from nur.entrypoints.mcp import answers, hits
+from nur.entrypoints.mcp.arguments import Arguments, check
+from nur.entrypoints.mcp.parameters import (
+    READS,
+    ArtifactType,
+    Limit,
+    Neighbours,
+    Query,
+    SensitivityName,
+    VisibilityName,
+    checked_moment,
+    checked_text,
+)
+from nur.entrypoints.mcp.tool import CheckedTool
+
+if TYPE_CHECKING:
+    from nur.bootstrap import Services
+
+ARTIFACTS = frozenset({Kind.ARTIFACT})
+MEMORIES = frozenset({Kind.MEMORY, Kind.NOTE, Kind.EVENT})
+TURNS = frozenset({Kind.TURN})
+Time = Annotated[str | None, Field(description="ISO 8601")]
+
+
+class Filters(Arguments):
+    """What `filters` of hybrid_search may hold."""
+
+    artifact_type: ArtifactType | None = None
+    source_system: str | None = None
+    sensitivity: SensitivityName | None = None
+    visibility_scope: VisibilityName | None = None
+    time_range_start: str | None = None
+    time_range_end: str | None = None
+    type: str | None = None
+    min_confidence: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
+
+
+def search_tools(services: Services) -> list[CheckedTool]:
+    """The tools that find passages."""
+
+    async def artifact_search(  # the specification's parameters
+        query: Query,
+        limit: Limit = 5,
+        artifact_type: ArtifactType | None = None,
+        source_system: str | None = None,
+        sensitivity: SensitivityName | None = None,
+        visibility_scope: VisibilityName | None = None,
+        time_range_start: Time = None,
+        time_range_end: Time = None,
+        expand_neighbors: Neighbours = False,
+    ) -> CallToolResult:
+        """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
+        selection = Selection(
+            kinds=ARTIFACTS,
+            type=artifact_type,
+            source_system=source_system,
+            sensitivity=sensitivity,
+            visibility=visibility_scope,
+            occurred_from=checked_moment("time_range_start", time_range_start),
+            occurred_to=checked_moment("time_range_end", time_range_end),
+        )
+        result = await services.search(
+            SearchRequest(
+                query=checked_text("query", query),
+                selection=selection,
+                limit=limit,
+                expand_neighbors=expand_neighbors,
+                tool="artifact_search",
+            )
+        )
+        return answers.answer(hits.artifact_text(result), hits.structured(result))
+
+    async def hybrid_search(  # the specification's parameters
+        query: Query,
+        limit: Limit = 5,
+        include_memory: Annotated[bool, Field(description="Search memories and notes, too")] = False,
+        expand_neighbors: Neighbours = False,
+        filters: Annotated[
+            dict[str, Any] | None,
+            Field(description="As artifact_search's, and type, min_confidence"),
+        ] = None,
+        include_history: Annotated[bool, Field(description="Search conversations, too")] = False,
+        conversation_id: Annotated[
+            str | None, Field(min_length=1, max_length=100, description="Search this conversation, too")
+        ] = None,
+    ) -> CallToolResult:
+        """Find passages in everything stored: documents always, memories and conversations if asked."""
+        kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
+        if include_history or conversation_id is not None:
+            kinds |= TURNS
+        result = await services.search(
+            SearchRequest(
+                query=checked_text("query", query),
+                selection=_selection(kinds, conversation_id, filters or {}),
+                limit=limit,
+                expand_neighbors=expand_neighbors,
+                tool="hybrid_search",
+            )
+        )
+        return answers.answer(hits.hybrid_text(result, kinds), hits.structured(result))
+
+    return [CheckedTool.make(artifact_search, READS), CheckedTool.make(hybrid_search, READS)]
+
+
+def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> Selection:
+    unknown = next((name for name in filters if name not in Filters.model_fields), None)
+    if unknown is not None:
+        raise BadRequest(f"Invalid filter: {answers.shortened(unknown, 60)}")
+    found = check(Filters, filters)
+    return Selection(
+        kinds=kinds & ARTIFACTS if found["artifact_type"] else kinds,
+        conversation_id=conversation_id,
+        type=found["artifact_type"] or found["type"],
+        source_system=found["source_system"],
+        sensitivity=found["sensitivity"],
+        visibility=found["visibility_scope"],
+        occurred_from=checked_moment("time_range_start", found["time_range_start"]),
+        occurred_to=checked_moment("time_range_end", found["time_range_end"]),
+        min_confidence=found["min_confidence"],
+    )

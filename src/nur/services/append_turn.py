@@ -1,0 +1,35 @@
+"""Append a turn to a conversation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Description, Kind
+from nur.domain.writes import Draft
+
+if TYPE_CHECKING:
+    from nur.domain.notes import Principal
+    from nur.domain.writes import OnEmbeddingFailure, Stored
+    from nur.services.store_note import StoreNote
+
+
+@dataclass(frozen=True, slots=True)
+class AppendTurn:
+    """Stores a turn at its place; the same text there again is a no-op, another text replaces it."""
+
+    store: StoreNote
+
+    async def __call__(
+        self,
+        conversation_id: str,
+        turn_index: int,
+        *,
+        role: str,
+        content: str,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+    ) -> Stored:
+        """Store the turn. Raises EmbedderDown, Conflict."""
+        about = Description(conversation_id=conversation_id, turn_index=turn_index, role=role)
+        return await self.store(Draft(kind=Kind.TURN, text=content, about=about), principal, on_failure)

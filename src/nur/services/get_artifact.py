@@ -1,0 +1,53 @@
+"""Get an artifact: its metadata and, where asked for, its text and its chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.chunks import sha256
+from nur.domain.errors import NotFound, StoreDamaged
+from nur.domain.notes import Kind, Note, Status
+
+if TYPE_CHECKING:
+    from nur.domain.notes import Principal
+    from nur.ports.ledger import Ledger, StoredChunk
+    from nur.services.privacy import PrivacyFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """An artifact, as much of it as was asked for."""
+
+    note: Note
+    text: str | None
+    chunks: list[StoredChunk] | None
+
+
+@dataclass(frozen=True, slots=True)
+class GetArtifact:
+    """Reads an artifact by its id."""
+
+    ledger: Ledger
+    privacy: PrivacyFilter
+
+    async def __call__(
+        self, artifact_id: str, principal: Principal, *, content: bool = False, chunks: bool = False
+    ) -> Artifact:
+        """The artifact; its text equals the one that came in, or StoreDamaged is raised. Raises NotFound."""
+        note = await self.ledger.note(principal.tenant, artifact_id)
+        if note is None or note.kind is not Kind.ARTIFACT or note.status is not Status.ACTIVE:
+            raise NotFound(f"Artifact {artifact_id} not found")
+        if not self.privacy.can_access(note, principal):
+            raise NotFound(f"Artifact {artifact_id} not found")
+        return Artifact(
+            note,
+            await self._text(note) if content else None,
+            await self.ledger.chunks(note.note_id) if chunks else None,
+        )
+
+    async def _text(self, note: Note) -> str:
+        text = (await self.ledger.texts([note.note_id]))[note.note_id]
+        if sha256(text) != note.content_hash:
+            raise StoreDamaged(f"The text of {note.public_id} does not match its hash. Restore a backup.")
+        return text

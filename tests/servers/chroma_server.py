@@ -1,0 +1,82 @@
+"""A real Chroma server, `chroma run` of the chromadb package, in a process of its own on a free loopback port."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Self
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 15.0
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+class ChromaProcess:
+    """The server; its data and its port outlive a stop, so that it can come back."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, folder: Path) -> None:
+        self.port = _free_port()
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = [Path(sys.executable).with_name("chroma"), "run", "--host", self.host]
+        command += ["--port", str(self.port), "--path", self._folder / "data"]
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(part) for part in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self._folder
+            )
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise RuntimeError((self._folder / "log").read_text())
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End it at once, as `kill -9` does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(_STOP_SECONDS)
+            self._process = None
+
+    def freeze(self) -> None:
+        """Let it hold its connections and answer nothing."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        with closing(http.client.HTTPConnection(self.host, self.port, timeout=1)) as connection:
+            try:
+                connection.request("GET", "/api/v2/heartbeat")
+                return connection.getresponse().status == http.HTTPStatus.OK
+            except OSError:
+                return False
