@@ -65,7 +65,7 @@ def an_upsert(note: Note, vectors: Sequence[Floats], *, first_key: int | None = 
                 vector=vector,
             )
         )
-    pooled = np.mean(np.stack(vectors), axis=0, dtype=np.float32) if note.is_chunked else None
+    pooled = np.asarray(np.stack(vectors).mean(axis=0), np.float32) if note.is_chunked else None
     return IndexOp(note.note_id, note.revision, note, records, pooled)
 
 

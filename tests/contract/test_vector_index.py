@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -11,161 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nur.adapters.chroma.client import ChromaFolder, ChromaServer, connect, disconnect
-from nur.adapters.chroma.vector_index import ChromaVectorIndex
-from nur.adapters.flat.vector_index import FlatVectorIndex
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
-from nur.domain.errors import IndexDown, StoreForeign
 from nur.domain.matching import matches
-from nur.domain.notes import ChunkKey, Kind, Note, Sensitivity, Visibility
+from nur.domain.notes import Kind, Note, Sensitivity, Status, Visibility
 from nur.domain.selection import Selection
-from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour
+from nur.ports.vector_index import IndexOp
+from tests.index_backends import FlatSigns, InMemory, everything, found_alone, keys
 from tests.index_notes import NOW, a_note, a_removal, an_upsert
-from tests.servers.chroma_server import ChromaProcess
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
-
-    from nur.ports.embedder import Floats
     from nur.ports.vector_index import VectorIndex
-
-CROWD = 300  #: enough for the sign bits of the flat index to be in use
-_numbers = itertools.count(1)
-
-
-class Backend(ABC):
-    """An index under test, and what it needs around it."""
-
-    dimensions = 8
-    crowd = 0  #: records that are there before the test, in a tenant of their own
-
-    def __init__(self) -> None:
-        self.clock = ManualClock(NOW)
-
-    @abstractmethod
-    def make(self) -> VectorIndex:
-        """Another index over the same data."""
-
-    def vector(self, *coordinates: float) -> Floats:
-        vector = np.zeros(self.dimensions, np.float32)
-        vector[: len(coordinates)] = coordinates
-        return vector
-
-    async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
-        await index.apply(ops)
-
-    async def count(self, index: VectorIndex) -> int:
-        return await index.count() - self.crowd
-
-
-class InMemory(Backend):
-    def make(self) -> VectorIndex:
-        return InMemoryVectorIndex(self.clock)
-
-
-class Flat(Backend):
-    """Flat over a small ledger that takes each write first, as the real one does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._newest: dict[object, IndexOp] = {}
-        for number in range(CROWD if self.dimensions >= 1024 else 0):
-            self.crowd += 1
-            vector = np.random.default_rng(number).standard_normal(self.dimensions).astype(np.float32)
-            self._take(an_upsert(a_note(1_000_000 + number, tenant="crowd"), [vector]))
-
-    def make(self) -> VectorIndex:
-        return FlatVectorIndex(self.dimensions, self._load, self._fetch, clock=self.clock)
-
-    async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
-        for op in ops:
-            self._take(op)
-        await index.apply(ops)
-
-    def _take(self, op: IndexOp) -> None:
-        held = self._newest.get(op.note_id)
-        if held is None or held.revision <= op.revision:
-            self._newest[op.note_id] = op
-
-    def _rows(self) -> list[tuple[Note, IndexRecord]]:
-        rows = [(op.note, record) for op in self._newest.values() if op.note for record in op.records]
-        return sorted(rows, key=lambda row: row[1].chunk_key)
-
-    async def _load(self, after: ChunkKey, limit: int) -> list[tuple[Note, IndexRecord]]:
-        return [row for row in self._rows() if row[1].chunk_key > after][:limit]
-
-    async def _fetch(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
-        wanted = set(keys)
-        return {record.chunk_key: record.vector for _, record in self._rows() if record.chunk_key in wanted}
-
-
-class FlatSigns(Flat):
-    dimensions = 1030  # not a multiple of 64: the last word of bits is not full
-
-
-class Chroma(Backend):
-    def __init__(self, place: ChromaFolder | ChromaServer, suffix: str = "") -> None:
-        super().__init__()
-        self.place = place
-        self.suffix = suffix
-        self.store_id = f"store {suffix}"
-
-    def make(self, store_id: str | None = None, version: str = "test:model:8") -> ChromaVectorIndex:
-        return ChromaVectorIndex(
-            self.place,
-            store_id=store_id or self.store_id,
-            embedding_version=version,
-            clock=self.clock,
-            suffix=self.suffix,
-        )
-
-
-@pytest.fixture(scope="session")
-def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaProcess]:
-    with ChromaProcess(tmp_path_factory.mktemp("chroma")) as server:
-        yield server
-
-
-def _backend(request: pytest.FixtureRequest) -> Backend:
-    if request.param == "chroma_folder":
-        return Chroma(ChromaFolder(request.getfixturevalue("tmp_path") / "chroma"))
-    if request.param == "chroma_server":
-        server = request.getfixturevalue("chroma_server")
-        return Chroma(ChromaServer(server.host, server.port), f"_{next(_numbers)}")
-    kinds: dict[str, type[Backend]] = {"in_memory": InMemory, "flat": Flat, "flat_signs": FlatSigns}
-    return kinds[request.param]()
-
-
-CHROMA = ["chroma_folder", "chroma_server"]
-
-
-@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    return _backend(request)
-
-
-@pytest.fixture(params=CHROMA)
-def chroma(request: pytest.FixtureRequest) -> Chroma:
-    backend = _backend(request)
-    assert isinstance(backend, Chroma)
-    return backend
-
-
-@pytest.fixture
-async def index(backend: Backend) -> AsyncIterator[VectorIndex]:
-    made = backend.make()
-    await made.open()
-    yield made
-    await made.close()
-
-
-def keys(found: Sequence[Neighbour]) -> list[int]:
-    return [neighbour.chunk_key for neighbour in found]
-
-
-async def everything(index: VectorIndex, backend: Backend, **asked: Any) -> list[int]:
-    return sorted(keys(await index.query(backend.vector(1), Selection(**asked), 100)))
+    from tests.index_backends import Backend
 
 
 async def test_an_empty_index_finds_nothing(index: VectorIndex, backend: Backend) -> None:
@@ -210,15 +64,14 @@ async def test_a_write_replaces_the_vector_and_what_is_said_of_it(index: VectorI
     first = a_note(1, type="fact", confidence=0.2, conversation_id="c")
     await backend.apply(index, an_upsert(first, [backend.vector(1)]))
     await backend.apply(index, an_upsert(a_note(1, revision=2, type="decision"), [backend.vector(0, 1)]))
-    found = await index.query(backend.vector(0, 1), Selection(min_confidence=0.9), 10)
-    assert found == [Neighbour(ChunkKey(1000), pytest.approx(1))]
+    assert found_alone(await index.query(backend.vector(0, 1), Selection(min_confidence=0.9), 10), 1000)
     assert await everything(index, backend, type="fact") == []
 
 
 async def test_a_stale_write_does_not_win(index: VectorIndex, backend: Backend) -> None:
     await backend.apply(index, an_upsert(a_note(1, revision=3), [backend.vector(0, 1)]))
     await backend.apply(index, an_upsert(a_note(1, revision=2), [backend.vector(1)] * 2, first_key=50))
-    assert await index.query(backend.vector(0, 1), Selection(), 10) == [Neighbour(ChunkKey(1000), pytest.approx(1))]
+    assert found_alone(await index.query(backend.vector(0, 1), Selection(), 10), 1000)
 
 
 async def test_the_newest_of_one_batch_wins_in_whatever_order(index: VectorIndex, backend: Backend) -> None:
@@ -267,7 +120,7 @@ async def test_a_note_in_the_trash_is_not_found(index: VectorIndex, backend: Bac
     op = an_upsert(a_note(1), [backend.vector(1)])
     assert op.note is not None
     await backend.apply(index, op)
-    deleted = replace(op.note, status="deleted", revision=2)  # type: ignore[arg-type]
+    deleted = replace(op.note, status=Status.DELETED, revision=2)
     await backend.apply(index, IndexOp(op.note_id, 2, deleted))
     assert await everything(index, backend) == []
 
@@ -398,122 +251,6 @@ async def test_more_records_than_one_request_takes(index: VectorIndex, backend: 
     vectors = np.random.default_rng(0).standard_normal((many, backend.dimensions)).astype(np.float32)
     await backend.apply(index, an_upsert(a_note(1), list(vectors), first_key=1))
     assert await backend.count(index) == many
-    found = await index.query(vectors[5_480], Selection(), 1)
-    assert found == [Neighbour(ChunkKey(5_481), pytest.approx(1, abs=1e-6))]
+    assert found_alone(await index.query(vectors[5_480], Selection(), 1), 5_481)
     await backend.apply(index, a_removal(1, revision=2))
     assert await backend.count(index) == 0
-
-
-async def test_an_index_that_was_not_closed_says_so(chroma: Chroma) -> None:
-    first, second = chroma.make(), chroma.make()
-    await first.open()
-    assert await first.was_closed_cleanly(), "a new one has nothing to lose"
-    await second.open()  # while the first is open, which is what a killed owner leaves behind
-    assert not await second.was_closed_cleanly()
-    await first.close()
-    await second.close()
-
-
-async def test_vectors_of_another_version_under_the_same_name_are_not_trusted(chroma: Chroma) -> None:
-    first = chroma.make()
-    await first.open()
-    await first.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    await first.close()
-    second = chroma.make(version="test:another:8")
-    await second.open()
-    assert not await second.was_closed_cleanly()
-    await second.close()
-
-
-@pytest.fixture
-def others(chroma: Chroma) -> Iterator[Any]:
-    """A client of somebody else who uses the same Chroma."""
-    client = connect(chroma.place, 10)
-    yield client
-    disconnect(client)
-
-
-@pytest.mark.parametrize("name", ["memory", "artifact_chunks", "nur_state"])
-async def test_somebody_elses_collection_stops_the_start(chroma: Chroma, others: Any, name: str) -> None:
-    foreign = others.create_collection(name + chroma.suffix, embedding_function=None)
-    foreign.upsert(["theirs"], embeddings=[[1.0, 2.0]], documents=["keep me"])
-    index = chroma.make()
-    with pytest.raises(StoreForeign, match=rf"'{foreign.name}'.*nur rebuild --wipe-foreign {foreign.name}$"):
-        await index.open()
-    assert foreign.get()["documents"] == ["keep me"]
-    with pytest.raises(IndexDown):
-        await index.query(chroma.vector(1), Selection(), 1)
-    others.delete_collection(foreign.name)
-    await index.open()
-    await index.close()
-
-
-async def test_a_collection_of_another_store_is_somebody_elses(chroma: Chroma) -> None:
-    first, second = chroma.make(), chroma.make(store_id="another")
-    await first.open()
-    with pytest.raises(StoreForeign):
-        await second.open()
-    await second.close()
-    await first.close()
-
-
-async def test_a_collection_that_somebody_makes_meanwhile_is_not_touched(chroma: Chroma, others: Any) -> None:
-    index = chroma.make()
-    await index.open()
-    foreign = others.create_collection("memory" + chroma.suffix, embedding_function=None)
-    with pytest.raises(StoreForeign):
-        await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    with pytest.raises(StoreForeign):
-        await index.reset()
-    assert foreign.count() == 0
-    others.delete_collection(foreign.name)
-    await index.close()
-
-
-async def test_reset_touches_only_what_is_ours(chroma: Chroma, others: Any) -> None:
-    foreign = others.create_collection("theirs" + chroma.suffix, embedding_function=None)
-    foreign.upsert(["theirs"], embeddings=[[1.0, 2.0]], documents=["keep me"])
-    index = chroma.make()
-    await index.open()
-    await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    await index.reset()
-    assert foreign.get()["documents"] == ["keep me"]
-    assert {found.name for found in others.list_collections()} >= {foreign.name, "nur_state" + chroma.suffix}
-    await index.close()
-
-
-async def test_a_collection_that_is_deleted_behind_our_back_is_made_again(chroma: Chroma, others: Any) -> None:
-    index = chroma.make()
-    await index.open()
-    await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    others.delete_collection("memory" + chroma.suffix)
-    assert await index.query(chroma.vector(1), Selection(), 10) == []
-    assert await index.count() == 0
-    await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    assert keys(await index.query(chroma.vector(1), Selection(), 10)) == [1000]
-    await index.close()
-
-
-async def test_a_cut_artifacts_parent_has_the_pooled_vector_and_no_text(chroma: Chroma, others: Any) -> None:
-    index = chroma.make()
-    await index.open()
-    await index.apply([an_upsert(a_note(1, Kind.ARTIFACT), [chroma.vector(1), chroma.vector(0, 1)])])
-    parents = others.get_collection("artifacts" + chroma.suffix, embedding_function=None).get(
-        include=["metadatas", "documents", "embeddings"]
-    )
-    assert parents["ids"] == ["artifact_1"]
-    assert parents["documents"] == [""]
-    assert parents["metadatas"][0]["is_chunked"] is True
-    assert parents["embeddings"][0][:2].tolist() == [0.5, 0.5]
-    assert keys(await index.query(chroma.vector(0.5, 0.5), Selection(), 1)) == [1000], "the parent took a place"
-    await index.close()
-
-
-async def test_what_is_no_longer_said_is_gone_from_the_metadata(chroma: Chroma, others: Any) -> None:
-    index = chroma.make()
-    await index.open()
-    await index.apply([an_upsert(a_note(1, title="old", participants=("a", "b")), [chroma.vector(1)])])
-    await index.apply([an_upsert(a_note(1, revision=2), [chroma.vector(1)])])
-    held = others.get_collection("memory" + chroma.suffix, embedding_function=None).get(include=["metadatas"])
-    assert not held["metadatas"][0].keys() & {"title", "participants"}
-    await index.close()

@@ -150,11 +150,11 @@ class Tokens:
         """How many tokens touch `text[start:end]`; one that straddles an end counts."""
         return self.after(end) - self.first(start) if start < end else 0
 
-    def touching_each(self, marks: list[int]) -> Offsets:
-        """How many tokens touch each stretch between neighbouring marks, which ascend."""
+    def extents(self, marks: list[int]) -> tuple[list[int], list[int]]:
+        """For each stretch between neighbouring marks, which ascend: `first` of its start and `after` of its end."""
         places = np.asarray(marks, dtype=np.int64)
-        first = self.started.searchsorted(places[:-1], side="right") - 1
-        return self.complete.searchsorted(places[1:], side="left") - first
+        firsts = self.started.searchsorted(places[:-1], side="right") - 1
+        return firsts.tolist(), self.complete.searchsorted(places[1:], side="left").tolist()
 
     def reach(self, start: int, budget: int) -> int:
         """The furthest end with at most `budget` tokens in `text[start:end]`; below `start` if there is none."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
-    from nur.bootstrap import Services
+    from nur.entrypoints.mcp.tool import ServicesProvider
 
 
 class _Mcp:
@@ -36,11 +36,11 @@ class _Mcp:
         await self._server.session_manager.handle_request(scope, receive, send)
 
 
-def make_app(services: Services, server: MCPServer, callers: Callers) -> Starlette:
-    """The whole HTTP application."""
+def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) -> Starlette:
+    """The whole HTTP application; it answers while the store is still opening."""
 
     async def health(_: Request) -> Response:
-        report = await services.health()
+        report = await (await services()).health()
         body = {
             "status": report.status,
             "service": SERVICE,
@@ -54,7 +54,7 @@ def make_app(services: Services, server: MCPServer, callers: Callers) -> Starlet
         return PlainTextResponse("ok")
 
     async def ready(_: Request) -> Response:
-        await services.ledger.ping()
+        await (await services()).ledger.ping()
         return PlainTextResponse("ok")
 
     async def exposition(_: Request) -> Response:

@@ -8,13 +8,13 @@ import json
 import os
 import socket
 import time
+from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import uvicorn
 
-from nur import bootstrap
-from nur.domain.errors import BadConfiguration
+from nur.domain.errors import BadConfiguration, NurError
 from nur.entrypoints.http.app import make_app
 from nur.entrypoints.http.guard import Callers
 from nur.entrypoints.mcp.server import make_server, tools
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from nur.bootstrap import Services
     from nur.settings import Settings
 
 log = EventLog("Server")
@@ -35,17 +36,17 @@ DRAIN_SECONDS = 8
 
 
 async def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
-    """Open the store, listen, and drain on SIGTERM or Ctrl-C."""
+    """Listen, open the store beside that, and drain on SIGTERM or Ctrl-C. Raises what keeps the store from opening."""
     listener = _listen(settings)
     url = _url(settings, listener)
-    async with bootstrap.running(settings) as services:
-        token = settings.nur_token.get_secret_value() if settings.nur_token else None
-        callers = Callers(
-            hosts=frozenset({settings.nur_bind, *settings.nur_allowed_hosts}),
-            origins=frozenset(settings.nur_allowed_origins),
-            token=token,
-        )
-        last_call = LastCall(make_app(services, make_server(tools(services)), callers))
+    token = settings.nur_token.get_secret_value() if settings.nur_token else None
+    callers = Callers(
+        hosts=frozenset({settings.nur_bind, *settings.nur_allowed_hosts}),
+        origins=frozenset(settings.nur_allowed_origins),
+        token=token,
+    )
+    async with Opening(settings) as opening:
+        last_call = LastCall(make_app(opening.services, make_server(tools(opening.services)), callers))
         config = uvicorn.Config(
             last_call,
             log_config=None,
@@ -55,14 +56,46 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
             server_header=False,
         )
         server = uvicorn.Server(config)
-        with _server_file(settings.nur_data_dir, url, token):
-            if announce:
-                announce(f"Nur listens on {url} (MCP at {url}/mcp). Data: {settings.nur_data_dir}")
-            log.info("server_started", url=url, pid=os.getpid())
-            idle = asyncio.create_task(_exit_when_idle(server, last_call, settings.nur_idle_exit_minutes * 60))
-            await server.serve(sockets=[listener])
-            idle.cancel()
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await opening.services()
+            with _server_file(settings.nur_data_dir, url, token):
+                if announce:
+                    announce(f"Nur listens on {url} (MCP at {url}/mcp). Data: {settings.nur_data_dir}")
+                log.info("server_started", url=url, pid=os.getpid())
+                idle = asyncio.create_task(_exit_when_idle(server, last_call, settings.nur_idle_exit_minutes * 60))
+                await asyncio.shield(serving)
+                idle.cancel()
+        finally:
+            server.should_exit = True
+            await serving
     log.info("server_stopped")
+
+
+class Opening:
+    """A store on its way up: the server answers `initialize` while SQL and the model are still being imported."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stack = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._open(), name="nur-opening")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with contextlib.suppress(NurError, asyncio.CancelledError):
+            await self._task
+        await self._stack.aclose()
+
+    async def services(self) -> Services:
+        """The services, once they are there. Raises what keeps them from opening."""
+        return await asyncio.shield(self._task)
+
+    async def _open(self) -> Services:
+        bootstrap = await asyncio.to_thread(import_module, "nur.bootstrap")
+        services: Services = await self._stack.enter_async_context(bootstrap.running(self._settings))
+        return services
 
 
 class LastCall:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -30,11 +30,11 @@ class Arguments(BaseModel):
 
 def arguments_of(function: Callable[..., Any], skip: frozenset[str]) -> type[Arguments]:
     """The argument model of a tool's function, from its signature."""
-    hints = get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name not in skip:
-            fields[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+    fields: dict[str, Any] = {
+        name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in skip
+    }
     return create_model(f"{function.__name__}_arguments", __base__=Arguments, **fields)
 
 

@@ -1,10 +1,9 @@
 """artifact_ingest, artifact_get, artifact_delete, artifact_reembed."""
 
-from __future__ import annotations
-
+# Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mcp.server.mcpserver import Context  # noqa: TC002  # the tool's signature is read at run time
+from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
@@ -25,7 +24,7 @@ from nur.entrypoints.mcp.parameters import (
     utc,
 )
 from nur.entrypoints.mcp.progress import reported
-from nur.entrypoints.mcp.tool import CheckedTool
+from nur.entrypoints.mcp.tool import Offer
 from nur.services.ingest import Privacy
 
 if TYPE_CHECKING:
@@ -40,111 +39,111 @@ ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_"
 Participant = Annotated[str, Field(max_length=500)]
 
 
-def artifact_tools(services: Services) -> list[CheckedTool]:
-    """The tools that keep documents, e-mails, chats and transcripts."""
-
-    async def artifact_ingest(  # the specification's parameters
-        context: Context[Any, Any],
-        artifact_type: ArtifactType,
-        source_system: Annotated[
-            str, Field(min_length=1, max_length=100, description="Where it is from: gmail, drive")
-        ],
-        content: Annotated[str, Field(min_length=1, max_length=10_000_000, description="Full text")],
-        source_id: Annotated[Short, Field(description="Its id there; the same id again updates it")] = None,
-        source_url: Annotated[str | None, Field(max_length=2000)] = None,
-        title: Short = None,
-        author: Annotated[str | None, Field(min_length=1, max_length=200)] = None,
-        participants: Annotated[list[Participant] | None, Field(max_length=100)] = None,
-        ts: Annotated[str | None, Field(description="When it happened, ISO 8601")] = None,
-        sensitivity: SensitivityName | None = None,
-        visibility_scope: VisibilityName | None = None,
-        retention_policy: RetentionName = "forever",
-        expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
-    ) -> CallToolResult:
-        """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
-        about = Description(
-            type=artifact_type,
-            source_system=checked_text("source_system", source_system),
-            source_id=source_id,
-            source_url=checked_url("source_url", source_url),
-            title=title,
-            author=author,
-            participants=tuple(participants or ()),
-            occurred_at=checked_moment("ts", ts),
-            expires_at=checked_moment("expires_at", expires_at),
-            retention=Retention(retention_policy),
-        )
-        privacy = Privacy(
-            sensitivity=Sensitivity(sensitivity) if sensitivity else None,
-            visibility=Visibility(visibility_scope) if visibility_scope else None,
-        )
-        try:
-            async with reported(context) as progress:
-                stored = await services.ingest(
-                    checked_text("content", content),
-                    about,
-                    privacy,
-                    principal=Principal(),
-                    on_failure=services.on_failure.for_tools,
-                    progress=progress,
-                )
-        except EmbedderDown as error:
-            return answers.failure(
-                error,
-                f"Failed to ingest artifact: embedding generation failed for {error.failed} chunks. "
-                f"No data was written. Error: {error}",
+async def artifact_ingest(  # the specification's parameters
+    services: "Services",
+    context: Context[Any, Any],
+    artifact_type: ArtifactType,
+    source_system: Annotated[str, Field(min_length=1, max_length=100, description="Where it is from: gmail, drive")],
+    content: Annotated[str, Field(min_length=1, max_length=10_000_000, description="Full text")],
+    source_id: Annotated[Short, Field(description="Its id there; the same id again updates it")] = None,
+    source_url: Annotated[str | None, Field(max_length=2000)] = None,
+    title: Short = None,
+    author: Annotated[str | None, Field(min_length=1, max_length=200)] = None,
+    participants: Annotated[list[Participant] | None, Field(max_length=100)] = None,
+    ts: Annotated[str | None, Field(description="When it happened, ISO 8601")] = None,
+    sensitivity: SensitivityName | None = None,
+    visibility_scope: VisibilityName | None = None,
+    retention_policy: RetentionName = "forever",
+    expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
+) -> CallToolResult:
+    """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
+    about = Description(
+        type=artifact_type,
+        source_system=checked_text("source_system", source_system),
+        source_id=source_id,
+        source_url=checked_url("source_url", source_url),
+        title=title,
+        author=author,
+        participants=tuple(participants or ()),
+        occurred_at=checked_moment("ts", ts),
+        expires_at=checked_moment("expires_at", expires_at),
+        retention=Retention(retention_policy),
+    )
+    privacy = Privacy(
+        sensitivity=Sensitivity(sensitivity) if sensitivity else None,
+        visibility=Visibility(visibility_scope) if visibility_scope else None,
+    )
+    try:
+        async with reported(context) as progress:
+            stored = await services.ingest(
+                checked_text("content", content),
+                about,
+                privacy,
+                principal=Principal(),
+                on_failure=services.on_failure.for_tools,
+                progress=progress,
             )
-        return _receipt(stored)
-
-    async def artifact_get(
-        artifact_id: ArtifactId, include_content: bool = False, include_chunks: bool = False
-    ) -> CallToolResult:
-        """Read an artifact's metadata and, if asked, its full text or its list of chunks."""
-        artifact = await services.get_artifact(
-            _checked_id(artifact_id), Principal(), content=include_content, chunks=include_chunks
+    except EmbedderDown as error:
+        return answers.failure(
+            error,
+            f"Failed to ingest artifact: embedding generation failed for {error.failed} chunks. "
+            f"No data was written. Error: {error}",
         )
-        found: dict[str, Any] = {
-            "artifact_id": artifact.note.public_id,
-            "metadata": metadata(artifact.note, services.embedder.model),
+    return _receipt(stored)
+
+
+async def artifact_get(
+    services: "Services", artifact_id: ArtifactId, include_content: bool = False, include_chunks: bool = False
+) -> CallToolResult:
+    """Read an artifact's metadata and, if asked, its full text or its list of chunks."""
+    artifact = await services.get_artifact(
+        _checked_id(artifact_id), Principal(), content=include_content, chunks=include_chunks
+    )
+    found: dict[str, Any] = {
+        "artifact_id": artifact.note.public_id,
+        "metadata": metadata(artifact.note, services.embedder.model),
+    }
+    if artifact.text is not None:
+        found["content"] = artifact.text
+    if artifact.chunks is not None and artifact.note.is_chunked:
+        found["chunks"] = [_chunk(artifact.note, stored) for stored in artifact.chunks]
+    return answers.as_json(found)
+
+
+async def artifact_delete(services: "Services", artifact_id: ArtifactId) -> CallToolResult:
+    """Delete an artifact with all its chunks."""
+    note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, Principal())
+    chunks = note.chunk_count if note.is_chunked else 0
+    return answers.answer(
+        f"Deleted artifact {artifact_id} and {chunks} chunks",
+        {"artifact_id": artifact_id, "deleted": True, "chunks_deleted": chunks},
+    )
+
+
+async def artifact_reembed(services: "Services", artifact_id: ArtifactId) -> CallToolResult:
+    """Embed an artifact again with the store's present model."""
+    try:
+        stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
+    except EmbedderDown as error:
+        return answers.failure(error, f"Failed to generate embeddings: {error}")
+    model = services.embedder.model
+    return answers.as_json(
+        {
+            "artifact_id": stored.note.public_id,
+            "num_chunks": len(stored.chunk_ids),
+            "embedding_model": model.name,
+            "embedding_dimensions": model.dimensions,
+            "index_state": stored.index_state,
         }
-        if artifact.text is not None:
-            found["content"] = artifact.text
-        if artifact.chunks is not None and artifact.note.is_chunked:
-            found["chunks"] = [_chunk(artifact.note, stored) for stored in artifact.chunks]
-        return answers.as_json(found)
+    )
 
-    async def artifact_delete(artifact_id: ArtifactId) -> CallToolResult:
-        """Delete an artifact with all its chunks."""
-        note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, Principal())
-        chunks = note.chunk_count if note.is_chunked else 0
-        return answers.answer(
-            f"Deleted artifact {artifact_id} and {chunks} chunks",
-            {"artifact_id": artifact_id, "deleted": True, "chunks_deleted": chunks},
-        )
 
-    async def artifact_reembed(artifact_id: ArtifactId) -> CallToolResult:
-        """Embed an artifact again with the store's present model."""
-        try:
-            stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
-        except EmbedderDown as error:
-            return answers.failure(error, f"Failed to generate embeddings: {error}")
-        model = services.embedder.model
-        return answers.as_json(
-            {
-                "artifact_id": stored.note.public_id,
-                "num_chunks": len(stored.chunk_ids),
-                "embedding_model": model.name,
-                "embedding_dimensions": model.dimensions,
-                "index_state": stored.index_state,
-            }
-        )
-
-    return [
-        CheckedTool.make(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
-        CheckedTool.make(artifact_get, READS),
-        CheckedTool.make(artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
-        CheckedTool.make(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
-    ]
+TOOLS = [
+    Offer(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(artifact_get, READS),
+    Offer(artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
+    Offer(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+]
 
 
 def _checked_id(artifact_id: str) -> str:
@@ -153,7 +152,7 @@ def _checked_id(artifact_id: str) -> str:
     return artifact_id
 
 
-def _receipt(stored: Stored) -> CallToolResult:
+def _receipt(stored: "Stored") -> CallToolResult:
     structured = {
         "artifact_id": stored.note.public_id,
         "is_chunked": stored.note.is_chunked,
@@ -168,7 +167,7 @@ def _receipt(stored: Stored) -> CallToolResult:
     return answers.as_json(structured)
 
 
-def metadata(note: Note, model: EmbeddingModel) -> dict[str, Any]:
+def metadata(note: "Note", model: "EmbeddingModel") -> dict[str, Any]:
     """An artifact's metadata: every field of the specification's section 12.3, empty ones left out."""
     about = note.about
     fields = {
@@ -197,7 +196,7 @@ def metadata(note: Note, model: EmbeddingModel) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _chunk(note: Note, stored: StoredChunk) -> dict[str, Any]:
+def _chunk(note: "Note", stored: "StoredChunk") -> dict[str, Any]:
     chunk = stored.chunk
     return {
         "chunk_id": chunk_public_id(note.public_id, chunk.index, stored.content_hash),

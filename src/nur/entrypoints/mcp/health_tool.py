@@ -1,37 +1,34 @@
 """embedding_health."""
 
-from __future__ import annotations
-
+# Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Any
 
-from mcp_types import CallToolResult  # noqa: TC002  # the tool's signature is read at run time
+from mcp_types import CallToolResult
 
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.parameters import READS
-from nur.entrypoints.mcp.tool import CheckedTool
+from nur.entrypoints.mcp.tool import Offer
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
 
 
-def health_tool(services: Services) -> CheckedTool:
-    """The tool that tests the embedding provider."""
+async def embedding_health(services: "Services") -> CallToolResult:
+    """Check that the embedding model works."""
+    probe = await services.embedder.probe()
+    model = services.embedder.model
+    found: dict[str, Any] = {
+        "provider": model.provider,
+        "model": model.name,
+        "dimensions": model.dimensions,
+        "api_key_configured": services.key_configured,
+        "api_status": "healthy" if probe.healthy else "unhealthy",
+    }
+    if probe.healthy:
+        found |= {"test_embedding_dimensions": probe.dimensions, "api_latency_ms": probe.latency_ms}
+    else:
+        found["error"] = probe.error
+    return answers.as_json(found)
 
-    async def embedding_health() -> CallToolResult:
-        """Check that the embedding model works."""
-        probe = await services.embedder.probe()
-        model = services.embedder.model
-        found: dict[str, Any] = {
-            "provider": model.provider,
-            "model": model.name,
-            "dimensions": model.dimensions,
-            "api_key_configured": services.key_configured,
-            "api_status": "healthy" if probe.healthy else "unhealthy",
-        }
-        if probe.healthy:
-            found |= {"test_embedding_dimensions": probe.dimensions, "api_latency_ms": probe.latency_ms}
-        else:
-            found["error"] = probe.error
-        return answers.as_json(found)
 
-    return CheckedTool.make(embedding_health, READS)
+TOOLS = [Offer(embedding_health, READS)]

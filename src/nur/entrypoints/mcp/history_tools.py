@@ -1,7 +1,6 @@
 """history_append and history_get."""
 
-from __future__ import annotations
-
+# Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp_types import CallToolResult, ToolAnnotations
@@ -12,7 +11,7 @@ from nur.domain.notes import Kind, Principal
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
-from nur.entrypoints.mcp.tool import CheckedTool
+from nur.entrypoints.mcp.tool import Offer
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
@@ -24,54 +23,55 @@ Conversation = Annotated[str, Field(min_length=1, max_length=100, description="C
 TURNS = frozenset({Kind.TURN})
 
 
-def history_tools(services: Services) -> list[CheckedTool]:
-    """The tools that keep conversations."""
-
-    async def history_append(
-        conversation_id: Conversation,
-        role: Annotated[Role, Field(description="Who speaks")],
-        content: Annotated[str, Field(min_length=1, max_length=50_000, description="What was said")],
-        turn_index: Annotated[int, Field(ge=0, le=2**53, description="Place in the conversation, from 0")],
-    ) -> CallToolResult:
-        """Keep one turn of a conversation. The same turn again is harmless; another text replaces it."""
-        checked_text("conversation_id", conversation_id)
-        try:
-            stored = await services.append_turn(
-                conversation_id,
-                turn_index,
-                role=role,
-                content=checked_text("content", content),
-                principal=Principal(),
-                on_failure=services.on_failure.for_tools,
-            )
-        except EmbedderDown as error:
-            return answers.failure(error, f"Failed to append turn: {error}")
-        return answers.answer(
-            f"Appended turn {turn_index} to {answers.one_line(conversation_id)}",
-            {"turn_id": stored.note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
+async def history_append(
+    services: "Services",
+    conversation_id: Conversation,
+    role: Annotated[Role, Field(description="Who speaks")],
+    content: Annotated[str, Field(min_length=1, max_length=50_000, description="What was said")],
+    turn_index: Annotated[int, Field(ge=0, le=2**53, description="Place in the conversation, from 0")],
+) -> CallToolResult:
+    """Keep one turn of a conversation. The same turn again is harmless; another text replaces it."""
+    checked_text("conversation_id", conversation_id)
+    try:
+        stored = await services.append_turn(
+            conversation_id,
+            turn_index,
+            role=role,
+            content=checked_text("content", content),
+            principal=Principal(),
+            on_failure=services.on_failure.for_tools,
         )
-
-    async def history_get(
-        conversation_id: Conversation,
-        limit: Annotated[int, Field(ge=1, le=50, description="How many of the last turns")] = 16,
-    ) -> CallToolResult:
-        """Read the last turns of a conversation, oldest first."""
-        selection = Selection(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
-        found = await services.list_notes(selection, limit=limit, order=Order.LAST_TURNS)
-        turns = [(note, text) for note, text in reversed(found) if services.privacy.can_access(note, Principal())]
-        structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
-        if not turns:
-            return answers.answer(f"No history for {answers.one_line(conversation_id)}.", structured)
-        lines = [f"{note.about.role}: {answers.one_line(text)}" for note, text in turns]
-        return answers.answer("\n".join(lines), structured)
-
-    return [
-        CheckedTool.make(history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
-        CheckedTool.make(history_get, READS),
-    ]
+    except EmbedderDown as error:
+        return answers.failure(error, f"Failed to append turn: {error}")
+    return answers.answer(
+        f"Appended turn {turn_index} to {answers.one_line(conversation_id)}",
+        {"turn_id": stored.note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
+    )
 
 
-def _turn(note: Note, text: str) -> dict[str, Any]:
+async def history_get(
+    services: "Services",
+    conversation_id: Conversation,
+    limit: Annotated[int, Field(ge=1, le=50, description="How many of the last turns")] = 16,
+) -> CallToolResult:
+    """Read the last turns of a conversation, oldest first."""
+    selection = Selection(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
+    found = await services.list_notes(selection, limit=limit, order=Order.LAST_TURNS)
+    turns = [(note, text) for note, text in reversed(found) if services.privacy.can_access(note, Principal())]
+    structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
+    if not turns:
+        return answers.answer(f"No history for {answers.one_line(conversation_id)}.", structured)
+    lines = [f"{note.about.role}: {answers.one_line(text)}" for note, text in turns]
+    return answers.answer("\n".join(lines), structured)
+
+
+TOOLS = [
+    Offer(history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(history_get, READS),
+]
+
+
+def _turn(note: "Note", text: str) -> dict[str, Any]:
     return {
         "turn_id": note.public_id,
         "turn_index": note.about.turn_index,

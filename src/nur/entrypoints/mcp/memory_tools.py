@@ -1,7 +1,6 @@
 """memory_store, memory_search, memory_list, memory_delete."""
 
-from __future__ import annotations
-
+# Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp_types import CallToolResult, ToolAnnotations
@@ -13,7 +12,7 @@ from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
-from nur.entrypoints.mcp.tool import CheckedTool
+from nur.entrypoints.mcp.tool import Offer
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -23,80 +22,85 @@ MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})
 
 
-def memory_tools(services: Services) -> list[CheckedTool]:
-    """The tools that keep memories."""
-
-    async def memory_store(
-        content: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember")],
-        type: Annotated[MemoryType, Field(description="Category")],  # noqa: A002
-        confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
-        conversation_id: Annotated[str | None, Field(max_length=100, description="Where it came up")] = None,
-    ) -> CallToolResult:
-        """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
-        checked_text("content", content)
-        try:
-            stored = await services.remember(
-                content,
-                type=type,
-                confidence=confidence,
-                conversation_id=conversation_id,
-                principal=Principal(),
-                on_failure=services.on_failure.for_tools,
-            )
-        except EmbedderDown as error:
-            return answers.failure(error, f"Failed to store memory: {error}")
-        note = stored.note
-        return answers.answer(
-            f"Stored memory [{note.public_id}]: {answers.shortened(content)}",
-            {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
+async def memory_store(
+    services: "Services",
+    content: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember")],
+    type: Annotated[MemoryType, Field(description="Category")],  # noqa: A002
+    confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
+    conversation_id: Annotated[str | None, Field(max_length=100, description="Where it came up")] = None,
+) -> CallToolResult:
+    """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
+    checked_text("content", content)
+    try:
+        stored = await services.remember(
+            content,
+            type=type,
+            confidence=confidence,
+            conversation_id=conversation_id,
+            principal=Principal(),
+            on_failure=services.on_failure.for_tools,
         )
-
-    async def memory_search(
-        query: Query,
-        limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
-        min_confidence: Confidence = 0.0,
-    ) -> CallToolResult:
-        """Find stored memories about a topic. Use it before answering from earlier conversations."""
-        selection = Selection(kinds=MEMORIES, min_confidence=min_confidence)
-        result = await services.search(
-            SearchRequest(query=checked_text("query", query), selection=selection, limit=limit, tool="memory_search")
-        )
-        lines = [_line(hit.note, hit.passages[0].text) for hit in result.hits]
-        return answers.answer("\n".join(lines) or "No memories found.", hits.structured(result))
-
-    async def memory_list(
-        type: Annotated[MemoryType | None, Field(description="Only this category")] = None,  # noqa: A002
-        limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
-    ) -> CallToolResult:
-        """List stored memories, newest first."""
-        found = await services.list_notes(Selection(kinds=MEMORIES, type=type), limit=limit)
-        if not found:
-            return answers.answer("No memories found.", {"memories": []})
-        lines = [f"Found {len(found)} memories:", *(_line(note, text) for note, text in found)]
-        return answers.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
-
-    async def memory_delete(
-        memory_id: Annotated[str, Field(max_length=100, description="Starts with mem_")],
-    ) -> CallToolResult:
-        """Delete a memory by its id."""
-        if not memory_id.startswith("mem_"):
-            raise BadRequest("Invalid memory_id: must start with 'mem_'")
-        await services.forget(memory_id, Kind.MEMORY, Principal())
-        return answers.answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
-
-    return [
-        CheckedTool.make(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
-        CheckedTool.make(memory_search, READS),
-        CheckedTool.make(memory_list, READS),
-        CheckedTool.make(memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
-    ]
+    except EmbedderDown as error:
+        return answers.failure(error, f"Failed to store memory: {error}")
+    note = stored.note
+    return answers.answer(
+        f"Stored memory [{note.public_id}]: {answers.shortened(content)}",
+        {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
+    )
 
 
-def _line(note: Note, text: str) -> str:
+async def memory_search(
+    services: "Services",
+    query: Query,
+    limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
+    min_confidence: Confidence = 0.0,
+) -> CallToolResult:
+    """Find stored memories about a topic. Use it before answering from earlier conversations."""
+    selection = Selection(kinds=MEMORIES, min_confidence=min_confidence)
+    result = await services.search(
+        SearchRequest(query=checked_text("query", query), selection=selection, limit=limit, tool="memory_search")
+    )
+    lines = [_line(hit.note, hit.passages[0].text) for hit in result.hits]
+    return answers.answer("\n".join(lines) or "No memories found.", hits.structured(result))
+
+
+async def memory_list(
+    services: "Services",
+    type: Annotated[MemoryType | None, Field(description="Only this category")] = None,  # noqa: A002
+    limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
+) -> CallToolResult:
+    """List stored memories, newest first."""
+    found = await services.list_notes(Selection(kinds=MEMORIES, type=type), limit=limit)
+    if not found:
+        return answers.answer("No memories found.", {"memories": []})
+    lines = [f"Found {len(found)} memories:", *(_line(note, text) for note, text in found)]
+    return answers.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
+
+
+async def memory_delete(
+    services: "Services",
+    memory_id: Annotated[str, Field(max_length=100, description="Starts with mem_")],
+) -> CallToolResult:
+    """Delete a memory by its id."""
+    if not memory_id.startswith("mem_"):
+        raise BadRequest("Invalid memory_id: must start with 'mem_'")
+    await services.forget(memory_id, Kind.MEMORY, Principal())
+    return answers.answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
+
+
+TOOLS = [
+    Offer(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(memory_search, READS),
+    Offer(memory_list, READS),
+    Offer(memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
+]
+
+
+def _line(note: "Note", text: str) -> str:
     return f"[{note.public_id}] ({note.about.type}, conf={note.about.confidence}): {answers.one_line(text)}"
 
 
-def _memory(note: Note, text: str) -> dict[str, Any]:
+def _memory(note: "Note", text: str) -> dict[str, Any]:
     return {
         "memory_id": note.public_id,
         "content": text,

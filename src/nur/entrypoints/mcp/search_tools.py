@@ -1,10 +1,9 @@
 """artifact_search and hybrid_search."""
 
-from __future__ import annotations
-
+# Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mcp_types import CallToolResult  # noqa: TC002  # the tool's signature is read at run time
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
@@ -24,7 +23,7 @@ from nur.entrypoints.mcp.parameters import (
     checked_moment,
     checked_text,
 )
-from nur.entrypoints.mcp.tool import CheckedTool
+from nur.entrypoints.mcp.tool import Offer
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -48,71 +47,72 @@ class Filters(Arguments):
     min_confidence: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
 
 
-def search_tools(services: Services) -> list[CheckedTool]:
-    """The tools that find passages."""
-
-    async def artifact_search(  # the specification's parameters
-        query: Query,
-        limit: Limit = 5,
-        artifact_type: ArtifactType | None = None,
-        source_system: str | None = None,
-        sensitivity: SensitivityName | None = None,
-        visibility_scope: VisibilityName | None = None,
-        time_range_start: Time = None,
-        time_range_end: Time = None,
-        expand_neighbors: Neighbours = False,
-    ) -> CallToolResult:
-        """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
-        selection = Selection(
-            kinds=ARTIFACTS,
-            type=artifact_type,
-            source_system=source_system,
-            sensitivity=sensitivity,
-            visibility=visibility_scope,
-            occurred_from=checked_moment("time_range_start", time_range_start),
-            occurred_to=checked_moment("time_range_end", time_range_end),
+async def artifact_search(  # the specification's parameters
+    services: "Services",
+    query: Query,
+    limit: Limit = 5,
+    artifact_type: ArtifactType | None = None,
+    source_system: str | None = None,
+    sensitivity: SensitivityName | None = None,
+    visibility_scope: VisibilityName | None = None,
+    time_range_start: Time = None,
+    time_range_end: Time = None,
+    expand_neighbors: Neighbours = False,
+) -> CallToolResult:
+    """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
+    selection = Selection(
+        kinds=ARTIFACTS,
+        type=artifact_type,
+        source_system=source_system,
+        sensitivity=sensitivity,
+        visibility=visibility_scope,
+        occurred_from=checked_moment("time_range_start", time_range_start),
+        occurred_to=checked_moment("time_range_end", time_range_end),
+    )
+    result = await services.search(
+        SearchRequest(
+            query=checked_text("query", query),
+            selection=selection,
+            limit=limit,
+            expand_neighbors=expand_neighbors,
+            tool="artifact_search",
         )
-        result = await services.search(
-            SearchRequest(
-                query=checked_text("query", query),
-                selection=selection,
-                limit=limit,
-                expand_neighbors=expand_neighbors,
-                tool="artifact_search",
-            )
-        )
-        return answers.answer(hits.artifact_text(result), hits.structured(result))
+    )
+    return answers.answer(hits.artifact_text(result), hits.structured(result))
 
-    async def hybrid_search(  # the specification's parameters
-        query: Query,
-        limit: Limit = 5,
-        include_memory: Annotated[bool, Field(description="Search memories and notes, too")] = False,
-        expand_neighbors: Neighbours = False,
-        filters: Annotated[
-            dict[str, Any] | None,
-            Field(description="As artifact_search's, and type, min_confidence"),
-        ] = None,
-        include_history: Annotated[bool, Field(description="Search conversations, too")] = False,
-        conversation_id: Annotated[
-            str | None, Field(min_length=1, max_length=100, description="Search this conversation, too")
-        ] = None,
-    ) -> CallToolResult:
-        """Find passages in everything stored: documents always, memories and conversations if asked."""
-        kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
-        if include_history or conversation_id is not None:
-            kinds |= TURNS
-        result = await services.search(
-            SearchRequest(
-                query=checked_text("query", query),
-                selection=_selection(kinds, conversation_id, filters or {}),
-                limit=limit,
-                expand_neighbors=expand_neighbors,
-                tool="hybrid_search",
-            )
-        )
-        return answers.answer(hits.hybrid_text(result, kinds), hits.structured(result))
 
-    return [CheckedTool.make(artifact_search, READS), CheckedTool.make(hybrid_search, READS)]
+async def hybrid_search(  # the specification's parameters
+    services: "Services",
+    query: Query,
+    limit: Limit = 5,
+    include_memory: Annotated[bool, Field(description="Search memories and notes, too")] = False,
+    expand_neighbors: Neighbours = False,
+    filters: Annotated[
+        dict[str, Any] | None,
+        Field(description="As artifact_search's, and type, min_confidence"),
+    ] = None,
+    include_history: Annotated[bool, Field(description="Search conversations, too")] = False,
+    conversation_id: Annotated[
+        str | None, Field(min_length=1, max_length=100, description="Search this conversation, too")
+    ] = None,
+) -> CallToolResult:
+    """Find passages in everything stored: documents always, memories and conversations if asked."""
+    kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
+    if include_history or conversation_id is not None:
+        kinds |= TURNS
+    result = await services.search(
+        SearchRequest(
+            query=checked_text("query", query),
+            selection=_selection(kinds, conversation_id, filters or {}),
+            limit=limit,
+            expand_neighbors=expand_neighbors,
+            tool="hybrid_search",
+        )
+    )
+    return answers.answer(hits.hybrid_text(result, kinds), hits.structured(result))
+
+
+TOOLS = [Offer(artifact_search, READS), Offer(hybrid_search, READS)]
 
 
 def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> Selection:

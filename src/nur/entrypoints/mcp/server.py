@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 
-from nur.entrypoints.mcp.artifact_tools import artifact_tools
-from nur.entrypoints.mcp.health_tool import health_tool
-from nur.entrypoints.mcp.history_tools import history_tools
-from nur.entrypoints.mcp.memory_tools import memory_tools
-from nur.entrypoints.mcp.search_tools import search_tools
+from nur.entrypoints.mcp import artifact_tools, health_tool, history_tools, memory_tools, search_tools
+from nur.entrypoints.mcp.tool import CheckedTool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcp.server.mcpserver.tools import Tool
 
-    from nur.bootstrap import Services
+    from nur.entrypoints.mcp.tool import ServicesProvider
 
 INSTRUCTIONS = (
     "Long-term memory. Search it before answering from earlier conversations; store what should last. "
@@ -29,15 +26,13 @@ INSTRUCTIONS = (
 MOST_BODY_BYTES = 64 * 1024 * 1024
 
 
-def tools(services: Services) -> list[Tool]:
-    """Every tool, in the order in which clients list them."""
-    return [
-        *memory_tools(services),
-        *history_tools(services),
-        *artifact_tools(services),
-        *search_tools(services),
-        health_tool(services),
-    ]
+#: Every tool, in the order in which clients list them.
+OFFERS = [*memory_tools.TOOLS, *history_tools.TOOLS, *artifact_tools.TOOLS, *search_tools.TOOLS, *health_tool.TOOLS]
+
+
+def tools(services: ServicesProvider) -> list[Tool]:
+    """The tools, each waiting for the services when it is called."""
+    return [CheckedTool.make(offer, services) for offer in OFFERS]
 
 
 def make_server(offered: Sequence[Tool]) -> MCPServer:

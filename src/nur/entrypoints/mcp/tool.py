@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.server.mcpserver.tools import Tool
+from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic model
 from pydantic import Field, SkipValidation
 
 from nur.domain.errors import NurError
@@ -13,30 +16,50 @@ from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema
 from nur.observability.events import EventLog, traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from mcp.server.mcpserver import Context
-    from mcp_types import ToolAnnotations
+
+    from nur.bootstrap import Services
+
+    ServicesProvider: TypeAlias = Callable[[], Awaitable[Services]]
 
 log = EventLog("Tools")
+
+#: Parameters of a tool's function that it gets from us, not from the caller.
+SERVICES, CONTEXT = "services", "context"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A function that shall be a tool; its docstring tells the model when to use it."""
+
+    function: Callable[..., Any]
+    annotations: ToolAnnotations
 
 
 class CheckedTool(Tool):
     """Checks the arguments by our rules and answers failures as results, never as protocol errors."""
 
     arguments: SkipValidation[type[Arguments]] = Field(exclude=True)
+    services: SkipValidation[Any] = Field(exclude=True)  #: a ServicesProvider: the store may still be opening
 
     @classmethod
-    def make(cls, function: Callable[..., Any], annotations: ToolAnnotations) -> CheckedTool:
-        """A tool of a function; its docstring tells the model when to use it."""
-        base = Tool.from_function(function, annotations=annotations, structured_output=False)
-        skip = frozenset({base.context_kwarg} if base.context_kwarg else ())
-        model = arguments_of(function, skip)
+    def make(cls, offer: Offer, services: ServicesProvider) -> CheckedTool:
+        """The tool of an offer."""
+        model = arguments_of(offer.function, skip=frozenset({SERVICES, CONTEXT}))
+        base = Tool.from_function(_nothing, name=offer.function.__name__, structured_output=False)
         return cls(
-            **{name: getattr(base, name) for name in Tool.model_fields if name not in ("parameters", "description")},
-            description=" ".join(base.description.split()),
+            fn=offer.function,
+            name=base.name,
+            description=" ".join((offer.function.__doc__ or "").split()),
             parameters=schema_of(model),
+            fn_metadata=base.fn_metadata,
+            is_async=True,
+            context_kwarg=CONTEXT if CONTEXT in signature(offer.function).parameters else None,
+            annotations=offer.annotations,
             arguments=model,
+            services=services,
         )
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -45,10 +68,15 @@ class CheckedTool(Tool):
         passed = {self.context_kwarg: context} if self.context_kwarg else {}
         with traced():
             try:
-                return await self.fn(**check(self.arguments, arguments), **passed)
+                checked = check(self.arguments, arguments)
+                return await self.fn(**checked, **passed, services=await self.services())
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
                 return answers.failure(error)
             except Exception:  # noqa: BLE001  # a bug: the client learns that, the log learns where
                 log.crash("tool_crashed", tool=self.name)
                 return answers.failure(NurError("Internal error. The server's log has the details."))
+
+
+async def _nothing() -> None:
+    """Stands in where the SDK wants to read a signature: ours are read by `arguments_of`."""

@@ -35,7 +35,8 @@ class Breaks:
     @classmethod
     def between(cls, marks: list[int], tokens: Tokens, target: int) -> Breaks:
         """At the marks; within a stretch only if it alone has more than `target` tokens."""
-        return cls(marks, (tokens.touching_each(marks) > target).tolist())
+        firsts, afters = tokens.extents(marks)
+        return cls(marks, [after - first > target for first, after in zip(firsts, afters, strict=True)])
 
     def at_or_before(self, char: int) -> int:
         """The last place to cut that is not after the character."""

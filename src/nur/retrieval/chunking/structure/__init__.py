@@ -59,13 +59,14 @@ def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 def _merged(sections: list[Section], tokens: Tokens, target: int) -> Iterator[Section]:
     """Neighbours joined while they fit in one chunk."""
-    joined = sections[0]
-    for section in sections[1:]:
-        if tokens.touching(joined.start, section.end) <= target:
+    firsts, afters = tokens.extents([sections[0].start, *(section.end for section in sections)])
+    joined, first = sections[0], firsts[0]
+    for section, section_first, after in zip(sections[1:], firsts[1:], afters[1:], strict=True):
+        if after - first <= target:
             joined = Section(joined.start, section.end, _common(joined.path, section.path))
         else:
             yield joined
-            joined = section
+            joined, first = section, section_first
     yield joined
 
 
@@ -75,7 +76,7 @@ def structured_chunks(
     """Chunks of whole sections; `context` is the path that all of a chunk stands under."""
     sections, form = _sections(text, artifact_type)
     for section in _merged(sections, tokens, policy.target):
-        start, end, context = section.start, section.end, _PATH_SEPARATOR.join(section.path)
+        start, end, context = section.start, section.end, _PATH_SEPARATOR.join(filter(None, section.path))
         if tokens.touching(start, end) <= policy.target:
             yield Span(start, end, context)
             continue

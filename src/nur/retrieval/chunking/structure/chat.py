@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
 
-from nur.retrieval.chunking.structure.sections import Line, Section, clip, lines, partition
+from nur.retrieval.chunking.structure.sections import Line, Section, clip, lines, partition, sample
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?: ?[AaPp]\.?[Mm]\.?)?"
 _STAMP = rf"[\[(]?(?:\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},?[ T]{{1,2}})?{_TIME}Z?[\])]?"
@@ -18,7 +17,6 @@ _SAID = re.compile(
 )
 _NAME_AND_TIME = re.compile(rf"({_NAME})[ \t]{{1,8}}{_STAMP}\s*$")
 _LONGEST_LOOKED_AT = 200
-_SAMPLE_LINES = 400
 _TURN_SHARE = 0.4
 
 
@@ -45,7 +43,7 @@ def sections(text: str) -> list[Section]:
 
 def looks_like(text: str) -> bool:
     """Whether at least two speakers take turns, and many lines are theirs."""
-    sample = [line for line in islice(lines(text), _SAMPLE_LINES) if line.text.strip()]
-    turns = _turns([(line, _speaker(line)) for line in sample])
+    here = sample(text)
+    turns = _turns([(line, _speaker(line)) for line in here])
     speakers = {speaker for _, speaker in turns}
-    return len(speakers) >= 2 and len(turns) >= max(4, 2 * len(speakers), _TURN_SHARE * len(sample))
+    return len(speakers) >= 2 and len(turns) >= max(4, 2 * len(speakers), _TURN_SHARE * len(here))

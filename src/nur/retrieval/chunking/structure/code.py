@@ -7,9 +7,12 @@ Nesting is told by indentation.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from typing import TYPE_CHECKING
 
-from nur.retrieval.chunking.structure.sections import Heading, Line, Section, clip, lines, outline
+from nur.retrieval.chunking.structure.sections import Heading, Line, Section, clip, lines, outline, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|async|override|virtual|inline"
@@ -30,7 +33,6 @@ _CODE_LINE = re.compile(
     r"\s*(?:(?:import|from|return|if|elif|else|for|while|try|except|catch|using|use|package|var|let|const|self|this|end)"
     r"\b.*[\w)\];:,{}=\"']\s*$|[})\];]+[;,)]*\s*$|[@#]|//|/?\*)|.*[;{}]\s*$|.*\):\s*$|\s*[\w.\[\]]+\s[-+]?=\s"
 )
-_SAMPLE_LINES = 400
 _LONGEST_LOOKED_AT = 400
 _CODE_SHARE = 0.5
 
@@ -39,11 +41,11 @@ def _indentation(space: str) -> int:
     return len(space.expandtabs(4))
 
 
-def headings(text: str) -> list[Heading]:
+def _headings(here: Iterable[Line]) -> list[Heading]:
     """The functions, classes and their like."""
     found: list[Heading] = []
     leading: int | None = None  # where the comments and decorators just above begin
-    for line in lines(text):
+    for line in here:
         match = _DEFINITION.match(line.text[:_LONGEST_LOOKED_AT])
         if match is not None:
             name = clip(next(filter(None, match.groups()[1:]), ""))
@@ -59,7 +61,7 @@ def headings(text: str) -> list[Heading]:
 
 def sections(text: str) -> list[Section]:
     """A section a definition, its path the names it is nested in."""
-    return outline(text, headings(text))
+    return outline(text, _headings(lines(text)))
 
 
 def line_ranges(text: str) -> list[tuple[int, int]]:
@@ -74,7 +76,5 @@ def _is_code(line: Line) -> bool:
 
 def looks_like(text: str) -> bool:
     """Whether there are definitions, and most lines have the look of code."""
-    sample = [line for line in islice(lines(text), _SAMPLE_LINES) if line.text.strip()]
-    if sum(_is_code(line) for line in sample) < _CODE_SHARE * len(sample):
-        return False
-    return len(headings(text)) >= 2
+    here = sample(text)
+    return len(_headings(here)) >= 2 and sum(map(_is_code, here)) >= _CODE_SHARE * len(here)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nur.retrieval.chunking.structure.sections import Line, Section, clip, lines, partition
+from nur.retrieval.chunking.structure.sections import Line, Section, clip, lines, partition, sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def sections(text: str) -> list[Section]:
 
 def looks_like(text: str) -> bool:
     """Whether it begins with message headers, or attributes a quotation."""
-    here = list(lines(text))
+    here = sample(text)
     if here and sum(_HEADER.match(line.text) is not None for line in here[:8]) >= 2:
         return True
     quoted = sum(_depth(line.text) > 0 for line in here)

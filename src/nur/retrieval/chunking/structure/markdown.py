@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nur.retrieval.chunking.structure.sections import Heading, Line, Section, clip, lines, outline
+from nur.retrieval.chunking.structure.sections import Heading, Line, Section, clip, lines, outline, sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _HASHES = re.compile(r" {0,3}(#{1,6})(?=\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:={3,}|-{3,})\s*$")
@@ -16,10 +16,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NOT_A_TITLE = re.compile(r"\s*(?:$|[-*+>|#=]|\d{1,9}[.)]\s)")
 
 
-def _prose(text: str) -> Iterator[Line]:
+def _prose(here: Iterable[Line]) -> Iterator[Line]:
     """The lines outside fenced code."""
     fence = ""
-    for line in lines(text):
+    for line in here:
         match = _FENCE.match(line.text)
         if not fence and match is None:
             yield line
@@ -29,11 +29,11 @@ def _prose(text: str) -> Iterator[Line]:
             fence = ""
 
 
-def headings(text: str) -> list[Heading]:
+def _headings(here: Iterable[Line]) -> list[Heading]:
     """The headings, marked by hashes or underlined."""
     found: list[Heading] = []
     previous: Line | None = None
-    for line in _prose(text):
+    for line in _prose(here):
         hashes = _HASHES.match(line.text)
         if hashes is not None:
             title = clip(line.text[hashes.end() :].strip().rstrip("#"))
@@ -47,9 +47,9 @@ def headings(text: str) -> list[Heading]:
 
 def sections(text: str) -> list[Section]:
     """A section a heading, with the path of headings above it."""
-    return outline(text, headings(text))
+    return outline(text, _headings(lines(text)))
 
 
 def looks_like(text: str) -> bool:
     """Whether there are headings."""
-    return len(headings(text)) >= 2
+    return len(_headings(sample(text))) >= 2

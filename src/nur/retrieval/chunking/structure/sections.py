@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 _LONGEST_TITLE = 80
 _DEEPEST = 6
+_SAMPLE_CHARACTERS = 100_000
+_SAMPLE_LINES = 1_000
 
 
 class Line(NamedTuple):
@@ -48,6 +51,12 @@ def lines(text: str) -> Iterator[Line]:
     for line in text.splitlines(keepends=True):
         yield Line(start, line)
         start += len(line)
+
+
+def sample(text: str) -> list[Line]:
+    """The first lines that are not blank: enough to tell a format by."""
+    here = lines(text[:_SAMPLE_CHARACTERS])
+    return list(islice((line for line in here if not line.text.isspace()), _SAMPLE_LINES))
 
 
 def clip(title: str) -> str:

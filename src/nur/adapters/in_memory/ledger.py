@@ -1,0 +1,258 @@
+"""InMemoryLedger: the whole ledger in dictionaries, for tests. What it says, every other ledger must say."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nur.adapters.in_memory.chunks import InMemoryChunks, frozen
+from nur.adapters.in_memory.notes import InMemoryNotes, is_alive
+from nur.adapters.in_memory.outbox import InMemoryOutbox
+from nur.domain.errors import Conflict
+from nur.domain.matching import matches
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
+from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from nur.adapters.in_memory.chunks import ChunkRow
+    from nur.domain.selection import Selection
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Floats
+    from nur.ports.ledger import Backlog, Job, NoteWrite, StoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A line of the audit log."""
+
+    tenant: str
+    principal: str
+    action: str
+    public_id: str
+    revision: int
+
+
+class InMemoryLedger:
+    """The store of record for as long as the process lives. No method waits, so each is a transaction."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.audit: list[Audited] = []
+        self.pooled: dict[tuple[NoteId, str], Floats] = {}  #: by note and embedding version
+        self._clock = clock
+        self._facts: dict[str, str] = {}
+        self._notes = InMemoryNotes()
+        self._chunks = InMemoryChunks()
+        self._outbox = InMemoryOutbox()
+
+    async def open(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to do; what was written stays readable."""
+
+    async def ping(self) -> None:
+        """Always there."""
+
+    async def fact(self, name: str) -> str | None:
+        """One of the store's own facts."""
+        return self._facts.get(name)
+
+    async def settle(self, name: str, value: str) -> str:
+        """Set a fact unless it is set already; gives back the one that holds."""
+        return self._facts.setdefault(name, value)
+
+    async def set_fact(self, name: str, value: str) -> None:
+        """Set a fact, whatever it was."""
+        self._facts[name] = value
+
+    async def write(self, write: NoteWrite) -> Written:
+        """Keep one write. Raises Conflict before anything is changed."""
+        note = write.note
+        former = self._notes.held(note, write.replaces)
+        if former is None and write.text is None:
+            raise Conflict("A new note needs a text.")
+        self._notes.put(note)
+        keys: list[ChunkKey] = []
+        if write.text is not None:
+            self._notes.put_text(note, former, write.text)
+            self._drop_chunks(note.note_id)
+            keys = [self._chunks.add(new, write) for new in write.chunks]
+            if write.pooled is not None:
+                self.pooled[note.note_id, write.embedding_version] = frozen(write.pooled)
+        elif write.indexed:
+            self._chunks.index_holds(note)
+        self._conclude(note, write.action, write.principal, indexed=write.indexed)
+        return Written(note, keys)
+
+    async def remove(self, note: Note, *, action: str, principal: str, indexed: bool) -> Note:
+        """Move a note to the trash."""
+        self._notes.held(note, note.revision)
+        now = self._clock.now()
+        gone = replace(note, status=Status.DELETED, revision=note.revision + 1, deleted_at=now, updated_at=now)
+        self._notes.put(gone)
+        self._drop_chunks(note.note_id)
+        self._conclude(gone, action, principal, indexed=indexed)
+        return gone
+
+    def _drop_chunks(self, note_id: NoteId) -> None:
+        self._chunks.drop(note_id)
+        self.pooled = {key: vector for key, vector in self.pooled.items() if key[0] != note_id}
+
+    def _conclude(self, note: Note, action: str, principal: str, *, indexed: bool) -> None:
+        if not indexed:
+            self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
+        self.audit.append(Audited(note.tenant, principal, action, note.public_id, note.revision))
+
+    def former_texts(self, note_id: NoteId) -> dict[int, str]:
+        """The texts that a note had before, by version."""
+        return dict(self._notes.versions.get(note_id, {}))
+
+    async def note(self, tenant: str, public_id: str) -> Note | None:
+        """A note by its public id, in the trash or not."""
+        return self._notes.by_public_id(tenant, public_id)
+
+    async def by_identity(self, tenant: str, identity: str) -> Note | None:
+        """The active note with this identity, else the one last deleted."""
+        return self._notes.by_identity(tenant, identity)
+
+    async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+        """Notes by their internal ids."""
+        return self._notes.among(note_ids)
+
+    async def notes(
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+    ) -> list[Note]:
+        """A page of active notes."""
+        return self._notes.page(selection, order, limit, after, self._clock.now())
+
+    async def count(self, selection: Selection) -> int:
+        """How many active notes are selected."""
+        return len(self._notes.selected(selection, self._clock.now()))
+
+    async def texts(self, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
+        """The full texts of notes."""
+        return {note_id: self._notes.texts[note_id] for note_id in self._notes.among(note_ids)}
+
+    async def chunks(self, note_id: NoteId) -> list[StoredChunk]:
+        """A note's chunks, in order."""
+        return [row.stored() for row in self._chunks.of(note_id)]
+
+    async def vectors(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+        """Stored vectors; a chunk without one is left out."""
+        rows = (row for row in self._chunks.among(keys) if embedding_version in row.vectors)
+        return {row.chunk_key: row.vectors[embedding_version] for row in rows}
+
+    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+        """Chunks that hold any of the terms, best first."""
+        scores = self._chunks.lexicon.scores(terms)
+        rows = self._selected(self._chunks.among(list(scores)), selection)
+        found = [Lexical(row.chunk_key, scores[row.chunk_key]) for row in rows]
+        return sorted(found, key=lambda lexical: (-lexical.score, lexical.chunk_key))[:limit]
+
+    async def corpus(self, terms: Sequence[str]) -> Corpus:
+        """Statistics of what is stored, for these terms."""
+        total = sum(row.term_count for row in self._chunks)
+        return Corpus(len(self._chunks), total, self._chunks.lexicon.document_frequency(terms))
+
+    async def unindexed(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks whose index record is not at their note's revision, with their vectors."""
+        rows = self._selected(self._chunks.with_vector(embedding_version), selection)
+        stale = [row for row in rows if not self._is_indexed(row)][:limit]
+        if not stale:
+            return [], np.empty((0, 0), dtype=np.float32)
+        return [row.chunk_key for row in stale], np.stack([row.vectors[embedding_version] for row in stale])
+
+    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
+        return [self._candidate(row) for row in self._selected(self._chunks.among(keys), selection)]
+
+    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
+        """The turns within `distance` places of each turn."""
+        now = self._clock.now()
+        turns = (note for note in self._notes.among(note_ids).values() if note.kind is Kind.TURN)
+        return {turn.note_id: self._notes.turns_near(turn, distance, now) for turn in turns}
+
+    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        missing = (row for row in self._chunks.of(note_id) if embedding_version not in row.vectors)
+        return [replace(row.stored(), has_vector=False) for row in missing]
+
+    async def attach_vectors(
+        self, note: Note, vectors: Mapping[ChunkKey, Floats], pooled: Floats | None, embedding_version: str
+    ) -> None:
+        """Add vectors to chunks that are still there."""
+        self._notes.held(note, note.revision)
+        for row in self._chunks.among(list(vectors)):
+            row.vectors.setdefault(embedding_version, frozen(vectors[row.chunk_key]))
+        if pooled is not None:
+            self.pooled[note.note_id, embedding_version] = frozen(pooled)
+
+    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
+        """Say that the index holds this revision."""
+        for note in self._notes.among([note_id]).values():
+            if note.revision == revision:
+                self._chunks.index_holds(note)
+                return True
+        return False
+
+    async def mark_all_unindexed(self, embedding_version: str) -> int:  # noqa: ARG002  # one index a store, for now
+        """Say that the index holds nothing, and queue every note."""
+        for row in self._chunks:
+            row.indexed_revision = None
+        active = [note for note in self._notes if note.status is Status.ACTIVE]
+        for note in active:
+            self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
+        return len(active)
+
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+        """Chunks that the index should hold, drawn at random."""
+        held = [row for row in self._alive(embedding_version) if self._is_indexed(row)]
+        return [self._candidate(row) for row in random.sample(held, min(limit, len(held)))]
+
+    async def count_indexed(self, embedding_version: str) -> int:
+        """How many chunks the index should hold."""
+        return sum(row.indexed_revision is not None for row in self._chunks.with_vector(embedding_version))
+
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+        """Active chunks with a vector, by key."""
+        rows = [row for row in self._alive(embedding_version) if row.chunk_key > after]
+        return [self._candidate(row) for row in rows[:limit]]
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:  # noqa: ARG002
+        """Take jobs that are due."""
+        return self._outbox.lease(limit, now, lease_seconds)
+
+    async def finish(self, job: Job, now: datetime) -> None:  # noqa: ARG002
+        """The job is done."""
+        self._outbox.finish(job)
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed."""
+        self._outbox.postpone(job, error, retry_at)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        return self._outbox.backlog(now)
+
+    def _selected(self, rows: Iterable[ChunkRow], selection: Selection) -> list[ChunkRow]:
+        now = self._clock.now()
+        return [row for row in rows if matches(self._notes[row.note_id], selection, now)]
+
+    def _alive(self, embedding_version: str) -> list[ChunkRow]:
+        """Chunks with a vector whose notes have not expired, by key."""
+        now = self._clock.now()
+        return [row for row in self._chunks.with_vector(embedding_version) if is_alive(self._notes[row.note_id], now)]
+
+    def _is_indexed(self, row: ChunkRow) -> bool:
+        return row.indexed_revision == self._notes[row.note_id].revision
+
+    def _candidate(self, row: ChunkRow) -> Candidate:
+        return Candidate(stored=row.stored(), note=self._notes[row.note_id])

@@ -1,0 +1,58 @@
+"""The indexes under test."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory
+from tests.servers.chroma_server import ChromaProcess
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from nur.ports.vector_index import VectorIndex
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaProcess]:
+    with ChromaProcess(tmp_path_factory.mktemp("chroma")) as server:
+        yield server
+
+
+def _backend(request: pytest.FixtureRequest) -> Backend:
+    if request.param == "chroma_folder":
+        return Chroma(ChromaFolder(request.getfixturevalue("tmp_path") / "chroma"))
+    if request.param == "chroma_server":
+        server = request.getfixturevalue("chroma_server")
+        return Chroma(ChromaServer(server.host, server.port), f"_{next(_numbers)}")
+    kinds: dict[str, type[Backend]] = {"in_memory": InMemory, "flat": Flat, "flat_signs": FlatSigns}
+    return kinds[request.param]()
+
+
+CHROMA = ["chroma_folder", "chroma_server"]
+
+
+@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return _backend(request)
+
+
+@pytest.fixture(params=CHROMA)
+def chroma(request: pytest.FixtureRequest) -> Chroma:
+    backend = _backend(request)
+    assert isinstance(backend, Chroma)
+    return backend
+
+
+@pytest.fixture
+async def index(backend: Backend) -> AsyncIterator[VectorIndex]:
+    made = backend.make()
+    await made.open()
+    yield made
+    await made.close()

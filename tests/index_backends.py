@@ -1,0 +1,125 @@
+"""Every vector index with what it needs around it, for the contract suite."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nur.adapters.chroma.vector_index import ChromaVectorIndex
+from nur.adapters.flat.vector_index import FlatVectorIndex
+from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
+from nur.domain.selection import Selection
+from tests.index_notes import NOW, a_note, an_upsert
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+    from nur.domain.notes import ChunkKey, Note
+    from nur.ports.embedder import Floats
+    from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
+
+CROWD = 300  #: enough for the sign bits of the flat index to be in use
+
+
+class Backend(ABC):
+    """An index under test, and what it needs around it."""
+
+    dimensions = 8
+    crowd = 0  #: records that are there before the test, in a tenant of their own
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(NOW)
+
+    @abstractmethod
+    def make(self) -> VectorIndex:
+        """Another index over the same data."""
+
+    def vector(self, *coordinates: float) -> Floats:
+        vector = np.zeros(self.dimensions, np.float32)
+        vector[: len(coordinates)] = coordinates
+        return vector
+
+    async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
+        await index.apply(ops)
+
+    async def count(self, index: VectorIndex) -> int:
+        return await index.count() - self.crowd
+
+
+class InMemory(Backend):
+    def make(self) -> VectorIndex:
+        return InMemoryVectorIndex(self.clock)
+
+
+class Flat(Backend):
+    """Flat over a small ledger that takes each write first, as the real one does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._newest: dict[object, IndexOp] = {}
+        for number in range(CROWD if self.dimensions >= 1024 else 0):
+            self.crowd += 1
+            vector = np.random.default_rng(number).standard_normal(self.dimensions).astype(np.float32)
+            self._take(an_upsert(a_note(1_000_000 + number, tenant="crowd"), [vector]))
+
+    def make(self) -> VectorIndex:
+        return FlatVectorIndex(self.dimensions, self._load, self._fetch, clock=self.clock)
+
+    async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
+        for op in ops:
+            self._take(op)
+        await index.apply(ops)
+
+    def _take(self, op: IndexOp) -> None:
+        held = self._newest.get(op.note_id)
+        if held is None or held.revision <= op.revision:
+            self._newest[op.note_id] = op
+
+    def _rows(self) -> list[tuple[Note, IndexRecord]]:
+        rows = [(op.note, record) for op in self._newest.values() if op.note for record in op.records]
+        return sorted(rows, key=lambda row: row[1].chunk_key)
+
+    async def _load(self, after: ChunkKey, limit: int) -> list[tuple[Note, IndexRecord]]:
+        return [row for row in self._rows() if row[1].chunk_key > after][:limit]
+
+    async def _fetch(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
+        wanted = set(keys)
+        return {record.chunk_key: record.vector for _, record in self._rows() if record.chunk_key in wanted}
+
+
+class FlatSigns(Flat):
+    dimensions = 1030  # not a multiple of 64: the last word of bits is not full
+
+
+class Chroma(Backend):
+    def __init__(self, place: ChromaFolder | ChromaServer, suffix: str = "") -> None:
+        super().__init__()
+        self.place = place
+        self.suffix = suffix
+        self.store_id = f"store {suffix}"
+
+    def make(self, store_id: str | None = None, version: str = "test:model:8") -> ChromaVectorIndex:
+        return ChromaVectorIndex(
+            self.place,
+            store_id=store_id or self.store_id,
+            embedding_version=version,
+            clock=self.clock,
+            suffix=self.suffix,
+        )
+
+
+def keys(found: Sequence[Neighbour]) -> list[int]:
+    return [neighbour.chunk_key for neighbour in found]
+
+
+def found_alone(found: Sequence[Neighbour], key: int) -> bool:
+    """Whether this chunk was found, in the query's own direction, and no other."""
+    return keys(found) == [key] and abs(found[0].similarity - 1) < 1e-6
+
+
+async def everything(index: VectorIndex, backend: Backend, **asked: Any) -> list[int]:
+    return sorted(keys(await index.query(backend.vector(1), Selection(**asked), 100)))
