@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.embedding import EmbeddingModel
-from nur.domain.errors import BadConfiguration, IndexDown, KeyRefused
+from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.domain.notes import Kind
 from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
@@ -26,8 +26,8 @@ from nur.services.health import Health
 from nur.services.index_note import record
 from nur.services.ingest import Ingest
 from nur.services.list_notes import ListNotes
+from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
-from nur.services.prove_index import prove_index
 from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
 from nur.services.search import Search
@@ -78,6 +78,7 @@ class Services:
     forget: Forget
     health: Health
     work: Work
+    open_index: OpenIndex
     privacy: PrivacyFilter
     ledger: Ledger
     index: VectorIndex
@@ -100,10 +101,10 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         await _refuse_bad_key(embedder)
         index = _index(settings, ledger, embedder.model, store_id, clock)
         stack.push_async_callback(index.close)
-        await _open_index(index, ledger, embedder.model.version)
         services = assemble(settings, ledger, index, embedder, clock)
-        worker = asyncio.create_task(services.work.forever(), name="nur-worker")
-        stack.push_async_callback(_stop, worker)
+        await services.open_index()
+        for job in (services.open_index.keep_trying(), services.work.forever()):
+            stack.push_async_callback(_stop, asyncio.create_task(job))
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
 
@@ -124,6 +125,7 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
         forget=Forget(ledger, index),
         health=Health(ledger, index, embedder, clock),
         work=Work(ledger, index, embedder, clock),
+        open_index=OpenIndex(ledger, index, clock, embedder.model.version),
         privacy=privacy,
         ledger=ledger,
         index=index,
@@ -228,7 +230,7 @@ def _index(settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: 
     if chosen in ("pgvector", "qdrant"):
         raise BadConfiguration(f"INDEX={chosen} is not supported by this version. Use flat or chroma.")
     if chosen == "chroma":
-        return _chroma(settings, model, store_id)
+        return _chroma(settings, model, store_id, clock)
     from nur.adapters.flat.vector_index import FlatVectorIndex
 
     async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
@@ -246,21 +248,18 @@ def _index(settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: 
     return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
 
 
-def _chroma(settings: Settings, model: EmbeddingModel, store_id: str) -> VectorIndex:
+def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, clock: Clock) -> VectorIndex:
     try:
+        from nur.adapters.chroma.client import ChromaFolder, ChromaServer
         from nur.adapters.chroma.vector_index import ChromaVectorIndex
     except ImportError as error:
         raise BadConfiguration("INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'") from error
-    raise NotImplementedError(ChromaVectorIndex, settings, model, store_id)
-
-
-async def _open_index(index: VectorIndex, ledger: Ledger, embedding_version: str) -> None:
-    """Open the index and make it prove itself; one that is unreachable is degraded search, not a failed start."""
-    try:
-        await index.open()
-        await prove_index(ledger, index, embedding_version)
-    except IndexDown as error:
-        log.warning("index_down", index=index.name, error=str(error))
+    place = (
+        ChromaServer(settings.chroma_host, settings.chroma_port)
+        if settings.chroma_host
+        else ChromaFolder(settings.nur_data_dir / "chroma")
+    )
+    return ChromaVectorIndex(place, store_id=store_id, embedding_version=model.version, clock=clock)
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 
+#: Former texts kept of each note.
+VERSIONS_KEPT = 20
+
+
 class Order(StrEnum):
     """How a listing is ordered."""
 
     NEWEST = "newest"  #: last stored first
-    LAST_TURNS = "last_turns"  #: highest turn first
+    LAST_TURNS = "last_turns"  #: highest turn first, what is no turn at the end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +206,7 @@ class Ledger(Protocol):
         ...
 
     async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
-        """The turns within `distance` places of each turn, in order, itself left out."""
+        """The turns within `distance` places of each turn, in order; itself and those deleted or expired left out."""
         ...
 
     async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
@@ -228,7 +232,7 @@ class Ledger(Protocol):
         ...
 
     async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
-        """Chunks that the index should hold, drawn at random."""
+        """Chunks that the index should hold and show, drawn at random: those of expired notes are left out."""
         ...
 
     async def count_indexed(self, embedding_version: str) -> int:

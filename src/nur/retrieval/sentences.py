@@ -27,6 +27,7 @@ _CHINESE_OR_JAPANESE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00
 _UNWRAPPED = re.compile(rf"[{_SPACE_ENDS}\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _ITEM = re.compile(r"(?:[-*+•‣◦·–—]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\))[ \t]|[#>|]|`{3}|~{3}")
 _LINE_END = re.compile(f"[{_LINE_ENDS}]")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")  # U.S, Ph.D, p.m: not 3.14, not example.com
 _WORD = re.compile(r"[^\W\d_]+")
 
 _LONGEST_ABBREVIATION = 24
@@ -39,14 +40,13 @@ def _words(listed: str) -> frozenset[str]:
 
 # Always followed by what they belong to.
 _NEVER_LAST = _words(
-    """mr mrs ms mx dr prof st gen col maj capt cmdr lt sgt rev hon sen rep gov pres fr mt messrs mme mlle sra dra herr
-    e.g i.e eg ie cf vs viz ca approx fig figs eq eqs sec ch vol pp ed eds incl excl ext tel z.b d.h u.a bzw resp
-    т.е т.к др г ул им"""
+    """mr mrs ms mx dr prof st maj capt cmdr lt sgt rev sen gov pres fr mt messrs mme mlle sra dra e.g i.e eg ie cf vs
+    viz ca approx incl excl z.b d.h u.a bzw т.е т.к ул им"""
 )
-_BEFORE_NUMBER = _words("no nos nr art p par § num núm стр")
+_BEFORE_NUMBER = _words("no nos nr art p pp par § num núm fig figs eq eqs sec ch vol ext tel стр")
 _MAYBE_LAST = _words(
-    """etc inc ltd co corp llc jr sr al bros dept est ave blvd rd jan feb mar apr jun jul aug sep sept oct nov dec mon
-    tue tues wed thu thur thurs fri sat sun usw"""
+    """etc inc ltd co corp llc jr sr al bros dept est ave blvd rd ed eds gen col rep hon resp usw jan feb apr jun jul
+    aug sep sept oct nov dec г др"""
 )
 # What begins a sentence, and seldom a name: after `U.S.` or `Inc.` it tells "… in the U.S. The …" from "U.S. Army".
 _STARTERS = _words(
@@ -111,7 +111,7 @@ def _abbreviates(text: str, stop: int, since: int, upcoming: str) -> bool:
         return True
     if word in _BEFORE_NUMBER:
         return upcoming[:1].isdecimal()
-    if len(word) == 1 or "." in word or word in _MAYBE_LAST:
+    if len(word) == 1 or word in _MAYBE_LAST or _DOTTED.fullmatch(word):
         following = _WORD.match(upcoming)
         return following is None or following.group().lower() not in _STARTERS or upcoming[0].islower()
     return False

@@ -44,8 +44,8 @@ _SPECIAL = {
     "<|endofprompt|>": 100276,
 }
 
-# tiktoken's regex overflows its stack on a run of some 10**6 spaces (10**5.8 is still well), and a thread keeps the
-# interpreter while a piece is encoded (0.04 s for this many characters): so a longer text goes in pieces.
+# tiktoken's regex overflows its stack, and panics, on a run of spaces between 700,000 and 1,000,000 long: so a longer
+# text than this goes in pieces.
 _PIECE = 250_000
 _LOOK_BACK = 4_000
 # A match of the pattern that ends in a letter or digit ends there whatever follows, and the next begins at what

@@ -1,1 +1,1 @@
-"""."""
+"""The default index: in process, without files."""

@@ -2,7 +2,8 @@
 
 Everything here changes on the event loop; only `Snapshot.search` runs in threads. Three habits make that safe without a
 lock. Growing adds a block and moves nothing. A row is written whole before `alive` shows it. A freed row is used again
-only when no search is under way, so that a search never takes one chunk's key for another's vector.
+only when no search is under way, so that a search never takes one chunk's key for another's vector (a cancelled search
+no longer counts: nobody reads its answer).
 """
 
 from __future__ import annotations

@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_, update
 
 from nur.adapters.ledger import outbox
-from nur.adapters.ledger.rows import CHUNK_COLUMNS, NOTE_COLUMNS, n, note_values, selected, to_chunk, to_note
+from nur.adapters.ledger.rows import (
+    CHUNK_COLUMNS,
+    NOTE_COLUMNS,
+    has_vector,
+    n,
+    note_values,
+    selected,
+    to_chunk,
+    to_note,
+)
 from nur.adapters.ledger.tables import (
     audit_log,
     lexical_totals,
@@ -21,7 +30,7 @@ from nur.adapters.ledger.tables import (
 from nur.domain.chunks import chunk_uuid
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
-from nur.ports.ledger import Order, Written
+from nur.ports.ledger import VERSIONS_KEPT, Order, Written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +41,6 @@ if TYPE_CHECKING:
     from nur.adapters.ledger.lexicon import Lexicon
     from nur.domain.selection import Selection
     from nur.ports.ledger import NoteWrite, StoredChunk
-
-#: Former texts kept of each note.
-VERSIONS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +148,8 @@ def _drop_chunks(connection: Connection, lexicon: Lexicon, note_id: NoteId) -> N
 
 
 def _add_chunks(connection: Connection, lexicon: Lexicon, write: NoteWrite, occasion: Occasion) -> list[ChunkKey]:
+    if not write.chunks:
+        return []
     note = write.note
     indexed_revision = note.revision if write.indexed else None
     rows = []
@@ -237,14 +245,18 @@ def by_public_id(connection: Connection, tenant: str, public_id: str) -> Note | 
 
 def by_identity(connection: Connection, tenant: str, identity: str) -> Note | None:
     """The active note with this identity, else the one last deleted."""
-    query = (
-        select(*NOTE_COLUMNS)
-        .where(n.tenant_id == tenant, n.identity == identity)
-        .order_by(n.status, n.deleted_at.desc())  # "active" sorts before "deleted"
-        .limit(1)
-    )
-    row = connection.execute(query).first()
-    return None if row is None else to_note(row)
+    # One question a status: each has an index of its own, where the two together would scan all notes.
+    for status in (Status.ACTIVE, Status.DELETED):
+        query = (
+            select(*NOTE_COLUMNS)
+            .where(n.tenant_id == tenant, n.identity == identity, n.status == status.value)
+            .order_by(n.deleted_at.desc())
+            .limit(1)
+        )
+        row = connection.execute(query).first()
+        if row is not None:
+            return to_note(row)
+    return None
 
 
 def by_ids(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
@@ -257,7 +269,7 @@ def page(
     connection: Connection, selection: Selection, order: Order, limit: int, after: str | None, now: datetime
 ) -> list[Note]:
     """Active notes, in order, from behind `after` on."""
-    place = n.turn_index if order is Order.LAST_TURNS else n.ingested_at
+    place: ColumnElement[Any] = func.coalesce(n.turn_index, -1) if order is Order.LAST_TURNS else n.ingested_at
     query = select(*NOTE_COLUMNS).where(selected(selection, now)).order_by(place.desc(), n.note_id.desc()).limit(limit)
     if after is not None:
         last = (n.tenant_id == selection.tenant, n.public_id == after)
@@ -279,13 +291,9 @@ def texts(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, st
 
 def chunks(connection: Connection, note_id: NoteId, embedding_version: str | None = None) -> list[StoredChunk]:
     """A note's chunks, in order."""
-    c, v = memory_note_chunks.c, note_chunk_embeddings.c
-    has_vector = select(v.chunk_key).where(v.chunk_key == c.chunk_key)
-    if embedding_version is not None:
-        has_vector = has_vector.where(v.embedding_version == embedding_version)
     query = (
-        select(*CHUNK_COLUMNS, has_vector.exists().label("has_vector"))
-        .where(c.note_id == note_id)
-        .order_by(c.chunk_index)
+        select(*CHUNK_COLUMNS, has_vector(embedding_version))
+        .where(memory_note_chunks.c.note_id == note_id)
+        .order_by(memory_note_chunks.c.chunk_index)
     )
     return [to_chunk(row, note_id, has_vector=row.has_vector) for row in connection.execute(query)]

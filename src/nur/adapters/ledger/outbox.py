@@ -22,11 +22,11 @@ PENDING, DONE, DEAD = "pending", "done", "dead"
 
 
 def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetime) -> None:
-    """Ask for the index to be brought to this revision; an open row of the note is raised to it."""
+    """Ask for the index to be brought to this revision; an open row of the note, dead or not, is raised to it."""
     raised = (
         update(indexing_outbox)
-        .where(o.note_id == note_id, o.state == PENDING)
-        .values(revision=revision, attempts=0, available_at=now, last_error=None)
+        .where(o.note_id == note_id, o.state != DONE)
+        .values(revision=revision, state=PENDING, attempts=0, available_at=now, last_error=None)
     )
     if connection.execute(raised).rowcount == 0:
         connection.execute(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy import ColumnElement, and_, or_, select
 
-from nur.adapters.ledger.tables import memory_note_chunks, memory_notes
+from nur.adapters.ledger.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import Chunk
 from nur.domain.notes import (
     ChunkKey,
@@ -24,7 +24,7 @@ from nur.ports.ledger import Candidate, StoredChunk
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import Row
+    from sqlalchemy import Label, Row
 
     from nur.domain.selection import Selection
 
@@ -46,6 +46,15 @@ CHUNK_COLUMNS = [
     c.profile,
     c.text.label("chunk_text"),
 ]
+
+
+def has_vector(embedding_version: str | None = None) -> Label[bool]:
+    """Whether a chunk has a vector, of this version or of any."""
+    v = note_chunk_embeddings.c
+    found = select(v.chunk_key).where(v.chunk_key == c.chunk_key)
+    if embedding_version is not None:
+        found = found.where(v.embedding_version == embedding_version)
+    return found.exists().label("has_vector")
 
 
 def note_values(note: Note) -> dict[str, Any]:
@@ -159,10 +168,10 @@ def to_chunk(row: AnyRow, note_id: NoteId, *, has_vector: bool = True) -> Stored
     )
 
 
-def to_candidate(row: AnyRow) -> Candidate:
+def to_candidate(row: AnyRow, *, has_vector: bool = True) -> Candidate:
     """A row of CHUNK_COLUMNS and NOTE_COLUMNS as a candidate."""
     note = to_note(row)
-    return Candidate(stored=to_chunk(row, note.note_id), note=note)
+    return Candidate(stored=to_chunk(row, note.note_id, has_vector=has_vector), note=note)
 
 
 def active(now: datetime) -> ColumnElement[bool]:
@@ -171,8 +180,21 @@ def active(now: datetime) -> ColumnElement[bool]:
 
 
 def selected(selection: Selection, now: datetime) -> ColumnElement[bool]:
-    """The selection as a condition on `memory_notes`."""
-    conditions: list[ColumnElement[bool]] = [active(now), n.tenant_id == selection.tenant]
+    """The selection as a condition on `memory_notes`, for a query that starts there."""
+    return and_(n.tenant_id == selection.tenant, _asked(selection, now))
+
+
+def chunks_selected(selection: Selection, now: datetime) -> ColumnElement[bool]:
+    """The selection for a query that starts from chunks and looks their notes up.
+
+    The tenant stands in an expression that no index serves: SQLite's planner takes a tenant for ten notes and would
+    walk all of them to find 200 chunks (30,000 notes: 115 ms of CPU; so: 24).
+    """
+    return and_(n.tenant_id.concat("") == selection.tenant, _asked(selection, now))
+
+
+def _asked(selection: Selection, now: datetime) -> ColumnElement[bool]:
+    conditions: list[ColumnElement[bool]] = [active(now)]
     if len(selection.kinds) < len(Kind):
         conditions.append(n.kind.in_(sorted(kind.value for kind in selection.kinds)))
     equal = {

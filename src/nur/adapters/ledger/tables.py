@@ -40,12 +40,15 @@ metadata = MetaData(
 )
 
 ACTIVE = text("status = 'active'")
+DELETED = text("status = 'deleted'")
+PENDING = text("state = 'pending'")
+OPEN = text("state <> 'done'")
 _BigKey = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up only INTEGER PRIMARY KEY
 
 
-def _unique_while_active(name: str, *columns: str, where: str) -> Index:
+def _unique_while_active(name: str, *columns: str, where: str | None = None) -> Index:
     """Unique among active notes: the trash may hold any number of former ones."""
-    condition = text(f"status = 'active' AND {where}")
+    condition = ACTIVE if where is None else text(f"status = 'active' AND {where}")
     return Index(name, *columns, unique=True, sqlite_where=condition, postgresql_where=condition)
 
 
@@ -104,7 +107,7 @@ memory_notes = Table(
     CheckConstraint("kind IN ('memory', 'turn', 'artifact', 'note', 'event')", name="kind"),
     CheckConstraint("revision >= 1 AND version >= 1", name="counters"),
     Index("uq_notes_public_id", "tenant_id", "public_id", unique=True),
-    _unique_while_active("uq_notes_identity", "tenant_id", "identity", where="true"),
+    _unique_while_active("uq_notes_identity", "tenant_id", "identity"),
     _unique_while_active(
         "uq_notes_source",
         "tenant_id",
@@ -114,11 +117,19 @@ memory_notes = Table(
     ),
     _unique_while_active("uq_notes_turn", "tenant_id", "conversation_id", "turn_index", where="kind = 'turn'"),
     _unique_while_active(
-        "uq_notes_key", "tenant_id", "project_id", "agent_id", "scope", "key", where="key IS NOT NULL"
+        "uq_notes_key",
+        "tenant_id",
+        "project_id",
+        "agent_id",
+        "scope",
+        "key",
+        where="kind NOT IN ('artifact', 'turn') AND key IS NOT NULL",
     ),
+    # A source that comes back is looked for in the trash: without this, every new note would mean a scan of all.
+    Index("ix_notes_former_identity", "tenant_id", "identity", sqlite_where=DELETED, postgresql_where=DELETED),
     Index("ix_notes_listing", "tenant_id", "kind", "ingested_at", sqlite_where=ACTIVE, postgresql_where=ACTIVE),
     Index("ix_notes_expiry", "expires_at", sqlite_where=text("expires_at IS NOT NULL")),
-    Index("ix_notes_trash", "deleted_at", sqlite_where=text("status = 'deleted'")),
+    Index("ix_notes_trash", "deleted_at", sqlite_where=DELETED),
 )
 
 memory_note_chunks = Table(
@@ -201,15 +212,9 @@ indexing_outbox = Table(
     Column("last_error", Text),
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
-    Index("ix_outbox_due", "state", "available_at", sqlite_where=text("state <> 'done'")),
-    # One open row a note: later writes raise its revision instead of queueing behind it.
-    Index(
-        "uq_outbox_open",
-        "note_id",
-        unique=True,
-        sqlite_where=text("state = 'pending'"),
-        postgresql_where=text("state = 'pending'"),
-    ),
+    Index("ix_outbox_due", "available_at", "outbox_id", sqlite_where=PENDING, postgresql_where=PENDING),
+    # One open row a note: later writes raise its revision instead of queueing behind it, and wake a dead letter.
+    Index("uq_outbox_open", "note_id", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
     sqlite_autoincrement=True,
 )
 

@@ -148,17 +148,22 @@ class OpenAIEmbedder:
     async def _fill_all(
         self, vectors: Floats, batches: Sequence[Batch], call: _Call, gate: AbstractAsyncContextManager[None]
     ) -> None:
-        """Run the batches side by side; the first failure cancels the rest."""
+        """Run the batches side by side; the first failure cancels the rest.
+
+        Not asyncio.TaskGroup: in Python 3.11 one that fails while it is left leaves its task marked as being cancelled,
+        and every anyio scope around it (the MCP server has some) then takes that for a cancellation.
+        """
+        tasks = [asyncio.create_task(self._fill(vectors, batch, call, gate)) for batch in batches]
         try:
             # Each request minds the deadline itself; this is for the wait at the gate, which other calls may hold.
-            async with asyncio.timeout(self._patience.deadline_seconds), asyncio.TaskGroup() as tasks:
-                for batch in batches:
-                    tasks.create_task(self._fill(vectors, batch, call, gate))
+            async with asyncio.timeout(self._patience.deadline_seconds):
+                await asyncio.gather(*tasks)
         except TimeoutError as error:
             raise RequestError(Kind.TIMEOUT) from error
-        except ExceptionGroup as group:
-            first = group.exceptions[0]
-            raise first from first.__cause__
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _fill(self, vectors: Floats, batch: Batch, call: _Call, gate: AbstractAsyncContextManager[None]) -> None:
         """Put a batch's vectors where they belong."""

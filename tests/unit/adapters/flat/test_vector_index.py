@@ -155,3 +155,17 @@ async def test_a_write_during_a_search_never_gives_one_chunks_key_to_anothers_ve
     await index.apply([an_upsert(a_note(10_000), [vectors[0]])])
     assert index._table._used == BLOCK_ROWS + rewrite, "the row is used again after the search"
     gate.shutdown()
+
+
+async def test_a_write_is_finished_though_its_caller_is_cancelled() -> None:
+    ledger = Vectors(random_vectors(300, DIMENSIONS))  # enough to be encoded in a thread
+    gate = Gate()
+    index = ledger.index(DIMENSIONS, gate)
+    many = an_upsert(a_note(9_999), [op.records[0].vector for op in ledger.ops])
+    writing = asyncio.create_task(index.apply([many]))
+    await asyncio.sleep(0)
+    writing.cancel()
+    gate.opened.set()
+    await index.apply([])  # waits for its turn
+    assert await index.count() == 300
+    gate.shutdown()

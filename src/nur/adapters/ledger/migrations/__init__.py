@@ -28,16 +28,21 @@ def held_revision(connection: Connection) -> str | None:
     return None
 
 
-def migrate(engine: Engine) -> bool:
-    """Bring a store to HEAD; says whether there was anything to do. Raises StoreNewer, StoreForeign."""
+def check(engine: Engine) -> bool:
+    """Whether the store is at HEAD already; changes nothing. Raises StoreNewer, StoreForeign."""
     with engine.connect() as connection:
         held = held_revision(connection)
-    if held == HEAD:
-        return False
     if held is not None and held > HEAD:
         raise StoreNewer(
             f"The store has schema {held}, this program knows {HEAD}. Update nur-memory; nothing was changed."
         )
+    return held == HEAD
+
+
+def migrate(engine: Engine) -> bool:
+    """Bring a store to HEAD; says whether there was anything to do. Raises StoreNewer, StoreForeign."""
+    if check(engine):
+        return False
     from alembic import command
     from alembic.config import Config
 

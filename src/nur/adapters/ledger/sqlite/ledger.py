@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import insert, select, text, update
@@ -56,6 +57,11 @@ class SqliteLedger:
         path = self._folder.path / FILE
         writing, reading = make_engine(path, read_only=False), make_engine(path, read_only=True)
         try:
+            if path.exists():
+                # A writing connection sets the journal mode, and that would change somebody else's file. What a
+                # reading one cannot open (a log that wants recovery) is the writing one's to judge.
+                with contextlib.suppress(SQLAlchemyError):
+                    migrations.check(reading)
             migrations.migrate(writing)
         except SQLAlchemyError as error:
             raise StoreDamaged(
@@ -166,7 +172,7 @@ class SqliteLedger:
 
     async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
         """The turns within `distance` places of each turn."""
-        return await self._read(searching.neighbours, note_ids, distance)
+        return await self._read(searching.neighbours, note_ids, distance, self._clock.now())
 
     async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
         """A note's chunks that have no vector of this version."""
@@ -190,7 +196,7 @@ class SqliteLedger:
 
     async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
         """Chunks that the index should hold, drawn at random."""
-        return await self._read(searching.sample_indexed, embedding_version, limit)
+        return await self._read(searching.sample_indexed, embedding_version, limit, self._clock.now())
 
     async def count_indexed(self, embedding_version: str) -> int:
         """How many chunks the index should hold."""

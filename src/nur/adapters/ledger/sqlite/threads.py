@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sqlite3
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,7 +21,6 @@ from nur.domain.errors import Conflict, NurError, StoreDamaged, StoreDown
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from sqlite3 import Connection as DriverConnection
 
     from sqlalchemy import Connection, Engine
 
@@ -34,15 +34,16 @@ _CACHE_KIB = 32 * 1024
 
 def make_engine(path: Path, *, read_only: bool) -> Engine:
     """An engine whose connections are set up as DESIGN's rule 2 asks: WAL, full fsync, foreign keys."""
-    mode = "ro" if read_only else "rwc"
+    # `as_uri` escapes: a folder may have ?, # or % in its name.
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     engine = create_engine(
-        f"sqlite:///file:{path}?mode={mode}&uri=true",
+        "sqlite://",
         poolclass=NullPool,
-        connect_args={"check_same_thread": False, "isolation_level": None, "timeout": 30},
+        creator=lambda: sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=30),
     )
 
     @event.listens_for(engine, "connect")
-    def prepare(connection: DriverConnection, _: object) -> None:
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")

@@ -21,7 +21,7 @@ _MODIFIERS = (
 _DEFINITION = re.compile(
     rf"([ \t]{{0,40}}){_MODIFIERS}"
     r"(?:(?:def|class|interface|trait|struct|enum|union|record|object|module|namespace|protocol|extension|impl|fn|func"
-    r"|fun|function\*?|sub|type)[ \t]{1,4}(?:<[^>\n]{1,80}>[ \t]?|\([^)\n]{1,80}\)[ \t]?)?([\w.$:]{1,80})"
+    r"|fun|function\*?|sub|type)(?:<[^>\n]{1,80}>)?[ \t]{1,4}(?:\([^)\n]{1,80}\)[ \t]?)?([\w.$:]{1,80})"
     r"|(?:const|let|var)[ \t]{1,4}([\w$]{1,80})[ \t]?=[ \t]?(?:async[ \t]{1,4})?"
     r"(?:function\b|\([^)\n]{0,200}\)[ \t]?=>)"
     # a C-like signature: a type, a name, arguments, an opening brace

@@ -81,7 +81,7 @@ def outline(text: str, headings: Sequence[Heading]) -> list[Section]:
     starts: list[tuple[int, tuple[str, ...]]] = []
     above: list[Heading] = []
     pending: int | None = None
-    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+    for heading, following in zip(headings, [*headings[1:], None], strict=False):  # no headings: no pairs
         while above and above[-1].level >= heading.level:
             above.pop()
         if len(above) >= _DEEPEST:

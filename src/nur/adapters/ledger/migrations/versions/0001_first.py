@@ -71,17 +71,18 @@ def upgrade() -> None:
     op.create_index(
         "ix_outbox_due",
         "indexing_outbox",
-        ["state", "available_at"],
+        ["available_at", "outbox_id"],
         unique=False,
-        sqlite_where=sa.text("state <> 'done'"),
+        sqlite_where=sa.text("state = 'pending'"),
+        postgresql_where=sa.text("state = 'pending'"),
     )
     op.create_index(
         "uq_outbox_open",
         "indexing_outbox",
         ["note_id"],
         unique=True,
-        sqlite_where=sa.text("state = 'pending'"),
-        postgresql_where=sa.text("state = 'pending'"),
+        sqlite_where=sa.text("state <> 'done'"),
+        postgresql_where=sa.text("state <> 'done'"),
     )
     op.create_table(
         "lexical_totals",
@@ -154,20 +155,28 @@ def upgrade() -> None:
         "ix_notes_trash", "memory_notes", ["deleted_at"], unique=False, sqlite_where=sa.text("status = 'deleted'")
     )
     op.create_index(
+        "ix_notes_former_identity",
+        "memory_notes",
+        ["tenant_id", "identity"],
+        unique=False,
+        sqlite_where=sa.text("status = 'deleted'"),
+        postgresql_where=sa.text("status = 'deleted'"),
+    )
+    op.create_index(
         "uq_notes_identity",
         "memory_notes",
         ["tenant_id", "identity"],
         unique=True,
-        sqlite_where=sa.text("status = 'active' AND true"),
-        postgresql_where=sa.text("status = 'active' AND true"),
+        sqlite_where=sa.text("status = 'active'"),
+        postgresql_where=sa.text("status = 'active'"),
     )
     op.create_index(
         "uq_notes_key",
         "memory_notes",
         ["tenant_id", "project_id", "agent_id", "scope", "key"],
         unique=True,
-        sqlite_where=sa.text("status = 'active' AND key IS NOT NULL"),
-        postgresql_where=sa.text("status = 'active' AND key IS NOT NULL"),
+        sqlite_where=sa.text("status = 'active' AND kind NOT IN ('artifact', 'turn') AND key IS NOT NULL"),
+        postgresql_where=sa.text("status = 'active' AND kind NOT IN ('artifact', 'turn') AND key IS NOT NULL"),
     )
     op.create_index("uq_notes_public_id", "memory_notes", ["tenant_id", "public_id"], unique=True)
     op.create_index(

@@ -1,0 +1,37 @@
+# Build: dependencies and the package go into one virtual environment.
+FROM python:3.11.15-slim-bookworm AS build
+
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN python -m venv /opt/nur
+WORKDIR /build
+COPY pyproject.toml README.md LICENSE ./
+COPY requirements/run.txt requirements/run.txt
+COPY src src
+# The constraints pin every version, those of the chroma extra among them.
+RUN /opt/nur/bin/pip install -c requirements/run.txt ".[chroma]"
+
+# Run: the environment, a user of its own, and a folder for the store.
+FROM python:3.11.15-slim-bookworm
+
+RUN groupadd --system --gid 10001 nur \
+    && useradd --system --uid 10001 --gid nur --home-dir /data --no-create-home --shell /usr/sbin/nologin nur \
+    && install -d -o nur -g nur -m 0700 /data
+COPY --from=build /opt/nur /opt/nur
+
+ENV PATH=/opt/nur/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    NUR_DATA_DIR=/data \
+    NUR_BIND=0.0.0.0 \
+    MCP_PORT=3000
+
+USER nur
+WORKDIR /data
+VOLUME /data
+EXPOSE 3000
+# The slim image has no curl. /livez needs no token and touches neither the store nor the network.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ['MCP_PORT'] + '/livez', timeout=4)"]
+
+# NUR_BIND is reachable by others: `nur serve` refuses to start here without NUR_TOKEN,
+# unless NUR_PUBLISHED_ON_LOOPBACK=1 says that the port is published on the host's loopback only.
+CMD ["nur", "serve"]

@@ -1,0 +1,129 @@
+"""A whole Nur behind its MCP door: a real store in a temporary folder, the SDK's own client, both protocol eras."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import Client
+
+from nur import bootstrap
+from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
+from nur.entrypoints.mcp.server import make_server, tools
+from nur.ports.clock import SystemClock
+from nur.settings import load
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+    from typing import Protocol
+
+    from mcp_types import CallToolResult
+
+    class OpenDoor(Protocol):
+        """Opens a door on the store of this test, with these settings."""
+
+        def __call__(self, mode: str = "auto", **settings: Any) -> AbstractAsyncContextManager[Door]: ...
+
+
+class Door:
+    """Calls tools and gives back what a client sees."""
+
+    def __init__(self, client: Client, services: bootstrap.Services) -> None:
+        self.client = client
+        self.services = services
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        """The whole result."""
+        return await self.client.call_tool(tool, arguments)
+
+    async def text(self, tool: str, **arguments: Any) -> str:
+        """The text of a result that must have succeeded."""
+        result = await self.call(tool, **arguments)
+        assert not result.is_error, result.content[0].text  # type: ignore[union-attr]
+        return str(result.content[0].text)  # type: ignore[union-attr]
+
+    async def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured content of a result that must have succeeded."""
+        result = await self.call(tool, **arguments)
+        assert not result.is_error, result.content[0].text  # type: ignore[union-attr]
+        assert result.structured_content is not None
+        return result.structured_content
+
+    async def refusal(self, tool: str, **arguments: Any) -> str:
+        """The message of a result that must say no, in its text and its structured content alike."""
+        result = await self.call(tool, **arguments)
+        assert result.is_error
+        assert result.structured_content is not None
+        assert set(result.structured_content) == {"code", "message", "retryable"}
+        text = str(result.content[0].text)  # type: ignore[union-attr]
+        assert result.structured_content["message"] == text
+        return text
+
+
+@asynccontextmanager
+async def door(mode: str, **settings: Any) -> AsyncIterator[Door]:
+    """A client of a Nur that is open for as long as the block lasts."""
+    async with bootstrap.running(load(**settings)) as services:
+
+        async def provide() -> bootstrap.Services:
+            return services
+
+        async with Client(make_server(tools(provide)), mode=mode) as client:
+            yield Door(client, services)
+
+
+@pytest.fixture
+def open_door() -> OpenDoor:
+    """For tests that close and open the store, or need other settings."""
+
+    def opened(mode: str = "auto", **settings: Any) -> AbstractAsyncContextManager[Door]:
+        return door(mode, **settings)
+
+    return opened
+
+
+@pytest.fixture(params=["auto", "legacy"])
+async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
+    """A Nur with default settings, spoken to in each protocol era."""
+    opened: asyncio.Future[Door] = asyncio.get_running_loop().create_future()
+    over = asyncio.Event()
+
+    async def hold() -> None:
+        """The SDK's client must be closed by the task that opened it; fixtures are set up and torn down by two."""
+        async with door(request.param) as nur:
+            opened.set_result(nur)
+            await over.wait()
+
+    holder = asyncio.create_task(hold())
+    await asyncio.wait([opened, holder], return_when=asyncio.FIRST_COMPLETED)
+    if holder.done():
+        await holder
+    yield opened.result()
+    over.set()
+    await holder
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty store: copying it is faster than migrating for every test."""
+    folder = tmp_path_factory.mktemp("template")
+
+    async def make() -> None:
+        ledger = SqliteLedger(folder, SystemClock())
+        await ledger.open()
+        await ledger.close()
+
+    asyncio.run(make())
+    return folder / FILE
+
+
+@pytest.fixture(autouse=True)
+def migrated(empty_store: Path, tmp_path: Path) -> None:
+    """Every test finds its data folder with an empty store in it."""
+    (tmp_path / "data").mkdir()
+    shutil.copy(empty_store, tmp_path / "data" / FILE)

@@ -1,0 +1,121 @@
+"""Notes and writes for the tests of ledgers, small and complete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from nur.adapters.in_memory.embedder import hashed_words
+from nur.domain.chunks import Chunk, sha256
+from nur.domain.notes import Description, Kind, Note, NoteId, Status
+from nur.ports.ledger import NewChunk, NoteWrite
+from nur.retrieval.pooling import pool
+
+if TYPE_CHECKING:
+    from nur.ports.embedder import Floats
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DIMENSIONS = 8
+EMBEDDING = f"test:hashed-words:{DIMENSIONS}"
+
+
+def a_note(text: str = "Tea is drunk at four.", pieces: int = 1, **changes: Any) -> Note:
+    """A memory of this text, cut into so many pieces; name any field of Note or Description to change it."""
+    about = {name: changes.pop(name) for name in list(changes) if name in Description.__dataclass_fields__}
+    note_id = NoteId(uuid4())
+    note = Note(
+        note_id=note_id,
+        public_id=f"mem_{note_id.hex[:12]}",
+        tenant="default",
+        owner="local",
+        kind=Kind.MEMORY,
+        about=Description(**about),
+        content_hash=sha256(text),
+        token_count=len(text.split()),
+        chunk_count=pieces,
+        chunking_version="words",
+        version=1,
+        revision=1,
+        status=Status.ACTIVE,
+        ingested_at=START,
+        updated_at=START,
+    )
+    return replace(note, **changes)
+
+
+def a_turn(conversation: str, index: int, text: str = "Hello.", **changes: Any) -> Note:
+    """A turn of a conversation."""
+    place = {"conversation_id": conversation, "turn_index": index, "public_id": f"{conversation}_turn_{index}"}
+    return a_note(text, kind=Kind.TURN, **{**place, **changes})
+
+
+def vector_of(text: str) -> Floats:
+    """The same text, the same vector."""
+    return hashed_words(text, DIMENSIONS)
+
+
+def chunks_of(text: str, pieces: int = 1, *, embedded: bool = True) -> list[NewChunk]:
+    """The text in so many pieces of about the same length, their lower-case words as terms."""
+    bounds = [round(len(text) * place / pieces) for place in range(pieces + 1)]
+    cut = [
+        Chunk(i, text[start:end], start, end, 1) for i, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False))
+    ]
+    return [
+        NewChunk(
+            chunk=chunk,
+            terms=" ".join(terms := words(chunk.content)),
+            term_count=len(terms),
+            profile=chunk.content_hash.encode(),
+            vector=vector_of(chunk.content) if embedded else None,
+        )
+        for chunk in cut
+    ]
+
+
+def words(text: str) -> list[str]:
+    """What stands in lexical rows here."""
+    return text.lower().replace(".", " ").replace(",", " ").split()
+
+
+def creation(
+    note: Note, text: str = "Tea is drunk at four.", *, embedded: bool = True, indexed: bool = False
+) -> NoteWrite:
+    """The first write of a note."""
+    return _with_text(note, text, None, embedded=embedded, indexed=indexed)
+
+
+def replacement(held: Note, text: str, pieces: int = 1, *, embedded: bool = True, indexed: bool = False) -> NoteWrite:
+    """Another text for a note; one from the trash comes back."""
+    note = replace(
+        held,
+        content_hash=sha256(text),
+        chunk_count=pieces,
+        version=held.version + 1,
+        revision=held.revision + 1,
+        status=Status.ACTIVE,
+        deleted_at=None,
+    )
+    return _with_text(note, text, held.revision, embedded=embedded, indexed=indexed)
+
+
+def description(held: Note, *, indexed: bool = False, **about: Any) -> NoteWrite:
+    """Other metadata for the same text."""
+    note = replace(held, about=replace(held.about, **about), revision=held.revision + 1)
+    return NoteWrite(note=note, replaces=held.revision, indexed=indexed, action="update", principal="ann")
+
+
+def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, indexed: bool) -> NoteWrite:
+    chunks = chunks_of(text, note.chunk_count, embedded=embedded)
+    return NoteWrite(
+        note=note,
+        replaces=replaces,
+        text=text,
+        chunks=chunks,
+        pooled=pool([vector_of(new.chunk.content) for new in chunks]) if embedded else None,
+        embedding_version=EMBEDDING,
+        indexed=indexed,
+        action="store",
+        principal="ann",
+    )
