@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -57,20 +58,18 @@ def vector_of(text: str) -> Floats:
 
 
 def chunks_of(text: str, pieces: int = 1, *, embedded: bool = True) -> list[NewChunk]:
-    """The text in so many pieces of about the same length, their lower-case words as terms."""
-    bounds = [round(len(text) * place / pieces) for place in range(pieces + 1)]
-    cut = [
-        Chunk(i, text[start:end], start, end, 1) for i, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False))
-    ]
+    """The text in so many pieces, cut at spaces where there are any, with their lower-case words as terms."""
+    ideal = [round(len(text) * place / pieces) for place in range(1, pieces)]
+    bounds = [0, *(max(bound, text.find(" ", bound)) for bound in ideal), len(text)]
     return [
         NewChunk(
-            chunk=chunk,
+            chunk=(chunk := Chunk(index, text[start:end], start, end, 1)),
             terms=" ".join(terms := words(chunk.content)),
             term_count=len(terms),
             profile=chunk.content_hash.encode(),
             vector=vector_of(chunk.content) if embedded else None,
         )
-        for chunk in cut
+        for index, (start, end) in enumerate(pairwise(bounds))
     ]
 
 

@@ -73,4 +73,4 @@ class SqliteStore:
         return np.frombuffer(found[0][0], dtype=np.float32) if found else None
 
     def audit(self) -> list[tuple[str, str, str, int]]:
-        return self.rows("SELECT principal, action, public_id, revision FROM audit_log ORDER BY audit_id")  # type: ignore[return-value]
+        return self.rows("SELECT principal, action, public_id, revision FROM audit_log ORDER BY audit_id")

@@ -32,7 +32,7 @@ class NewChunk:
     """A chunk to write, with everything that is stored beside it."""
 
     chunk: Chunk
-    terms: str  #: its lexical row: analysed terms with spaces between
+    terms: str  #: its lexical row: analysed terms, in lower case, with spaces between
     term_count: int
     profile: bytes  #: what scoring needs of it (`retrieval.analysis`)
     vector: Floats | None = None  #: None: to be embedded later

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
 import time
 from importlib import import_module
@@ -55,7 +56,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
             timeout_graceful_shutdown=DRAIN_SECONDS,
             server_header=False,
         )
-        server = uvicorn.Server(config)
+        server = Draining(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await opening.services()
@@ -70,6 +71,20 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
             server.should_exit = True
             await serving
     log.info("server_stopped")
+
+
+class Draining(uvicorn.Server):
+    """Leaves on SIGTERM or Ctrl-C and lets us close the store; uvicorn's own raises the signal again before that."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle the signals for as long as the server runs."""
+        former = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
 
 
 class Opening:

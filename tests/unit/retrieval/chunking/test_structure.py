@@ -281,6 +281,8 @@ def test_brace_languages_are_cut_by_function_and_class() -> None:
         ("public static void main(String[] args) throws IOException {", "main"),
         ("int main(int argc, char **argv) {", "main"),
         ("std::string Parser::next(const Token& t) const {", "Parser::next"),
+        ("type Point struct {", "Point"),
+        ("class Queue extends List {", "Queue"),
         ("data class Point(val x: Int)", "Point"),
         ("def self.build(x)", "self.build"),
         ("function* walk(tree) {", "walk"),
@@ -290,7 +292,9 @@ def test_definitions_of_many_languages_are_known(line: str, name: str) -> None:
     assert _paths(f"{line}\n  body\n") == [(name,)]
 
 
-@pytest.mark.parametrize("line", ["if (x) {", "return f(x) {", "} else if (y) {", "call(x);", "for (;;) {", "x = y"])
+@pytest.mark.parametrize(
+    "line", ["if (x) {", "return f(x) {", "} else if (y) {", "call(x);", "for (;;) {", "x = y", "type of error"]
+)
 def test_statements_are_no_definitions(line: str) -> None:
     assert _paths(f"{line}\n") == [()]
 
@@ -337,10 +341,10 @@ def test_a_short_text_is_one_chunk_whatever_its_structure() -> None:
 )
 @pytest.mark.parametrize("artifact_type", [None, "email", "chat"])
 def test_time_is_linear(unit: str, artifact_type: str | None) -> None:
-    text = (unit * 100_000)[:100_000]
+    text = (unit * 40_000)[:40_000]
     started = time.process_time()
     assert rebuild(chunk(text, SMALL, artifact_type)) == text
-    assert time.process_time() - started < 5  # 0.8 s at most here
+    assert time.process_time() - started < 3  # 0.3 s at most here
 
 
 def test_nesting_without_end_is_cut_off() -> None:

@@ -22,6 +22,8 @@ _DEFINITION = re.compile(
     rf"([ \t]{{0,40}}){_MODIFIERS}"
     r"(?:(?:def|class|interface|trait|struct|enum|union|record|object|module|namespace|protocol|extension|impl|fn|func"
     r"|fun|function\*?|sub|type)(?:<[^>\n]{1,80}>)?[ \t]{1,4}(?:\([^)\n]{1,80}\)[ \t]?)?([\w.$:]{1,80})"
+    # then what follows a name in code, and not in "a type of error"
+    r"(?=[ \t]{0,4}(?:[(\[{<:=;,]|$|extends\b|implements\b|for\b|where\b|struct\b|interface\b))"
     r"|(?:const|let|var)[ \t]{1,4}([\w$]{1,80})[ \t]?=[ \t]?(?:async[ \t]{1,4})?"
     r"(?:function\b|\([^)\n]{0,200}\)[ \t]?=>)"
     # a C-like signature: a type, a name, arguments, an opening brace
@@ -48,7 +50,7 @@ def _headings(here: Iterable[Line]) -> list[Heading]:
     for line in here:
         match = _DEFINITION.match(line.text[:_LONGEST_LOOKED_AT])
         if match is not None:
-            name = clip(next(filter(None, match.groups()[1:]), ""))
+            name = clip(next(filter(None, match.groups()[1:]), "")).rstrip(":")
             start = line.start if leading is None else leading
             found.append(Heading(start, line.end, _indentation(match.group(1)), name))
             leading = None

@@ -1,0 +1,137 @@
+"""The HTTP door: a real server process, real requests."""
+
+from __future__ import annotations
+
+import json
+import stat
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from mcp import Client
+
+from tests.servers.nur_server import NurProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NurProcess]:
+    with NurProcess(tmp_path_factory.mktemp("http") / "data") as running:
+        yield running
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_both_paths_answer_both_protocol_eras(server: NurProcess, path: str, mode: str) -> None:
+    async with Client(server.url + path, mode=mode) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names[:4] == ["memory_store", "memory_search", "memory_list", "memory_delete"]
+        result = await client.call_tool(
+            "memory_store", {"content": f"{path} {mode}", "type": "fact", "confidence": 1.0}
+        )
+        assert not result.is_error
+
+
+def test_health_has_the_shape_of_the_specification(server: NurProcess) -> None:
+    answer = httpx2.get(f"{server.url}/health")
+    body = answer.json()
+    assert answer.status_code == 200
+    assert body["status"] == "healthy"
+    assert body["service"] == "mcp-memory"
+    assert set(body["checks"]) == {"store", "index", "embedder"}
+    assert body["checks"]["embedder"]["dimensions"] == 256
+    assert body["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_probes_answer_ok(server: NurProcess, path: str) -> None:
+    assert httpx2.get(server.url + path).text == "ok"
+
+
+def test_metrics_are_exposed_under_the_names_of_the_specification(server: NurProcess) -> None:
+    text = httpx2.get(f"{server.url}/metrics").text
+    for name in (
+        "embeddings_total",
+        "embeddings_failed_total",
+        "embedding_latency_seconds",
+        "embedding_tokens_total",
+        "embedding_batch_size",
+        "artifacts_ingested_total",
+        "artifacts_chunked_total",
+        "artifact_chunks_total",
+        "ingestion_latency_seconds",
+        "searches_total",
+        "search_latency_seconds",
+        "search_results_count",
+        "rrf_merges_total",
+        "chroma_operations_total",
+        "chroma_errors_total",
+    ):
+        assert f"# TYPE {name} " in text
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/health", "/metrics", "/livez"])
+def test_an_unknown_host_is_turned_away_on_every_route(server: NurProcess, path: str) -> None:
+    assert httpx2.get(server.url + path, headers={"Host": "evil.example:3000"}).status_code == 421
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/health", "/metrics", "/livez"])
+def test_a_foreign_web_origin_is_turned_away_on_every_route(server: NurProcess, path: str) -> None:
+    assert httpx2.get(server.url + path, headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_a_local_web_page_may_call(server: NurProcess) -> None:
+    assert httpx2.get(f"{server.url}/health", headers={"Origin": "http://localhost:5173"}).status_code == 200
+
+
+def test_an_unknown_path_is_not_found(server: NurProcess) -> None:
+    assert httpx2.get(f"{server.url}/nothing").status_code == 404
+
+
+def test_the_data_folder_is_the_owners_alone(server: NurProcess) -> None:
+    assert stat.S_IMODE(server.folder.stat().st_mode) == 0o700
+    for name in ("nur.db", "server.json"):
+        assert stat.S_IMODE((server.folder / name).stat().st_mode) == 0o600
+
+
+async def test_every_log_line_of_a_call_has_one_trace_id_and_no_contents(server: NurProcess) -> None:
+    async with Client(f"{server.url}/mcp") as client:
+        arguments = {"content": "canary-7319 sings", "type": "fact", "confidence": 1.0}
+        await client.call_tool("memory_store", arguments)
+        await client.call_tool("memory_search", {"query": "canary-7319 query"})
+    lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
+    embedded = [line for line in lines if line["event"] == "embedding_generated"]
+    searched = [line for line in lines if line["event"] == "search_completed"]
+    assert searched[-1]["trace_id"] == embedded[-1]["trace_id"]
+    assert embedded[-2]["trace_id"] != embedded[-1]["trace_id"]
+    assert {"timestamp", "level", "service", "component", "event"} <= set(searched[-1])
+    assert "canary-7319" not in server.log.read_text()
+
+
+def test_a_token_guards_everything_but_the_probes(tmp_path: Path) -> None:
+    with NurProcess(tmp_path / "guarded", NUR_TOKEN="s3cret") as guarded:
+        assert httpx2.post(f"{guarded.url}/mcp", json={}).status_code == 401
+        assert httpx2.get(f"{guarded.url}/metrics").status_code == 401
+        assert httpx2.get(f"{guarded.url}/livez").status_code == 200
+        wrong = httpx2.get(f"{guarded.url}/metrics", headers={"Authorization": "Bearer wrong"})
+        assert wrong.status_code == 401
+        right = httpx2.get(f"{guarded.url}/metrics", headers={"Authorization": "Bearer s3cret"})
+        assert right.status_code == 200
+        assert "s3cret" not in guarded.log.read_text()
+        assert guarded.stop() == 0
+
+
+async def test_an_acknowledged_memory_survives_kill_9(tmp_path: Path) -> None:
+    server = NurProcess(tmp_path / "killed")
+    server.start()
+    async with Client(f"{server.url}/mcp") as client:
+        arguments = {"content": "the lamp burns at night", "type": "fact", "confidence": 1.0}
+        await client.call_tool("memory_store", arguments)
+    server.kill()
+    with server:
+        async with Client(f"{server.url}/mcp") as client:
+            found = await client.call_tool("memory_search", {"query": "lamp at night"})
+            assert "the lamp burns at night" in str(found.content[0])

@@ -1,0 +1,77 @@
+"""A real `nur serve` in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START_SECONDS = 90.0
+
+
+def clean_environment(folder: Path, **settings: str) -> dict[str, str]:
+    """The process's environment: nothing of the tester's own settings."""
+    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return {**keep, "NUR_DATA_DIR": str(folder), **settings}
+
+
+class NurProcess:
+    """The server on a free port; its data outlive it, so that it can come back."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.log = folder.with_suffix(".log")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start it and wait until it has opened its store."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "nur", "serve", "--port", "0"],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env=clean_environment(self.folder, **self.settings),
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._facts():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(self.log.read_text())
+            time.sleep(0.05)
+
+    def stop(self) -> int:
+        """Ask it to leave; gives back its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        """End it at once, as `kill -9` does."""
+        self.process.kill()
+        self.process.wait(30)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return str(self._facts()["url"])
+
+    def _facts(self) -> dict[str, object]:
+        try:
+            facts: dict[str, object] = json.loads((self.folder / "server.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return facts if facts["pid"] == self.process.pid else {}
