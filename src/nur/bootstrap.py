@@ -21,6 +21,7 @@ from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
 from nur.services.append_turn import AppendTurn
 from nur.services.forget import Forget
+from nur.services.gather import Gather
 from nur.services.get_artifact import GetArtifact
 from nur.services.health import Health
 from nur.services.index_note import record
@@ -28,6 +29,7 @@ from nur.services.ingest import Ingest
 from nur.services.list_notes import ListNotes
 from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
+from nur.services.query_vector import QueryVector
 from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
 from nur.services.search import Search
@@ -114,13 +116,14 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
     store = StoreNote(ledger, index, embedder, clock, policies(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy)
+    gather = Gather(ledger, index, embedder, QueryVector(ledger, embedder), privacy)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
-        search=Search(ledger, index, embedder, privacy, clock),
+        search=Search(gather, ledger, embedder, clock),
         list_notes=ListNotes(ledger),
         forget=Forget(ledger, index),
         health=Health(ledger, index, embedder, clock),

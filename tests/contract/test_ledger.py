@@ -187,10 +187,21 @@ async def test_chunks_come_back_in_order_with_all_that_is_stored_beside_them(led
     assert [s.chunk for s in stored] == [new.chunk for new in given]
     assert [s.profile for s in stored] == [new.profile for new in given]
     assert [s.content_hash for s in stored] == [new.chunk.content_hash for new in given]
+    assert await ledger.sentence_maps([*written.chunk_keys, ChunkKey(99)]) == {
+        key: new.sentences for key, new in zip(written.chunk_keys, given, strict=True)
+    }
     assert [s.chunk_key for s in stored] == list(written.chunk_keys)
     assert {s.note_id for s in stored} == {note.note_id}
     assert all(s.has_vector for s in stored)
     assert await ledger.texts([note.note_id]) == {note.note_id: text}
+
+
+async def test_a_range_of_chunks_is_read_by_place(ledger: Ledger) -> None:
+    note = await keep(ledger, creation(a_note("One two three four five.", pieces=5), "One two three four five."))
+
+    assert [stored.chunk.index for stored in await ledger.chunk_range(note.note_id, 1, 3)] == [1, 2, 3]
+    assert await ledger.chunk_range(note.note_id, -5, 99) == await ledger.chunks(note.note_id)
+    assert await ledger.chunk_range(note.note_id, 3, 1) == []
 
 
 ODD_TEXTS = {
@@ -686,18 +697,28 @@ async def test_a_note_expires_at_its_second_in_every_way_of_finding(ledger: Ledg
     assert await held(ledger, note) == note  # by its name it is still there
 
 
-async def test_turns_have_neighbours_in_their_own_conversation(ledger: Ledger, clock: ManualClock) -> None:
-    turns = {i: await keep(ledger, creation(a_turn("c", i))) for i in (0, 1, 2, 4, 9)}
-    await ledger.write(creation(a_turn("other", 2)))
+async def test_turns_are_found_by_their_places(ledger: Ledger, clock: ManualClock) -> None:
+    turns = {i: await keep(ledger, creation(a_turn("c", i, pieces=2))) for i in (0, 1, 2, 9)}
+    other = await keep(ledger, creation(a_turn("other", 2), embedded=False))
     await ledger.write(creation(a_turn("c", 3, tenant="acme")))
     await ledger.write(creation(a_turn("c", 5, expires_at=START + timedelta(seconds=1))))
-    await remove(ledger, await keep(ledger, creation(a_turn("c", 3))))
-    memory = await keep(ledger, creation(a_note()))
+    await ledger.write(creation(a_note(conversation_id="c", turn_index=6)))  # no turn, whatever it says
+    await remove(ledger, await keep(ledger, creation(a_turn("c", 4))))
     clock.advance(1)
+    places = {("c", 1), ("c", 2), ("c", 3), ("c", 4), ("c", 5), ("c", 6), ("c", 7), ("other", 2), ("nobody", 1)}
 
-    near = await ledger.neighbours([turns[2].note_id, turns[9].note_id, memory.note_id], 3)
+    found = await ledger.turns_at(places, ALL)
 
-    assert near == {turns[2].note_id: [turns[0], turns[1], turns[4]], turns[9].note_id: []}
+    assert sorted((each.note.public_id, each.stored.chunk.index, each.stored.has_vector) for each in found) == [
+        ("c_turn_1", 0, True),
+        ("c_turn_1", 1, True),
+        ("c_turn_2", 0, True),
+        ("c_turn_2", 1, True),
+        ("other_turn_2", 0, False),
+    ]
+    assert {each.note.note_id for each in found} == {turns[1].note_id, turns[2].note_id, other.note_id}
+    assert await ledger.turns_at(places, Selection(kinds=frozenset({Kind.MEMORY}))) == []
+    assert await ledger.turns_at([], ALL) == []
 
 
 # Lexical search
@@ -777,6 +798,8 @@ async def test_statistics_follow_every_change(ledger: Ledger) -> None:
     corpus = await ledger.corpus(["tea", "milk", "wine", "tea"])
     assert (corpus.chunks, corpus.terms) == (3, 6)
     assert corpus.document_frequency == {"tea": 3, "milk": 1}
+    assert corpus.average_length == 2.0
+    assert await ledger.token_counts() == {3: 4, 4: 1, 5: 1}  # here a token is the length of a word
 
     one = await keep(ledger, replacement(one, "wine wine"))
     await ledger.write(description(one, title="Wine"))
@@ -785,6 +808,7 @@ async def test_statistics_follow_every_change(ledger: Ledger) -> None:
     corpus = await ledger.corpus(["tea", "milk", "wine", "water"])
     assert (corpus.chunks, corpus.terms) == (2, 3)
     assert corpus.document_frequency == {"tea": 1, "wine": 1}
+    assert await ledger.token_counts() == {3: 1, 4: 2}
 
 
 # What the index holds

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import ChunkKey, Note
 
+#: The first specification's collections, each with a kind of note that it holds.
+COLLECTIONS = (
+    ("artifacts", Kind.ARTIFACT),
+    ("artifact_chunks", Kind.ARTIFACT),
+    ("memory", Kind.MEMORY),
+    ("notes", Kind.NOTE),
+    ("history", Kind.TURN),
+)
+
 #: Characters of passages in a whole answer.
 DEFAULT_MAX_CHARS = 2000
 

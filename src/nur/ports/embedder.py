@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,26 @@ if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel, Probe
 
 Floats: TypeAlias = npt.NDArray[np.float32]
+
+
+TokenIds: TypeAlias = npt.NDArray[np.int64]
+
+
+@runtime_checkable
+class TokenTable(Protocol):
+    """What a static embedder has besides: its vectors are means of token vectors.
+
+    So a question's tokens can be weighed, and a sentence compared with it, without embedding anything.
+    """
+
+    @property
+    def token_vectors(self) -> Floats:
+        """One row a token."""
+        ...
+
+    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
+        """The tokens of each text, as row numbers. Takes its time: call it in a thread."""
+        ...
 
 
 class Embedder(Protocol):

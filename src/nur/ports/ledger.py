@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from nur.domain.chunks import Chunk
@@ -34,7 +34,8 @@ class NewChunk:
     chunk: Chunk
     terms: str  #: its lexical row: analysed terms, in lower case, with spaces between
     term_count: int
-    profile: bytes  #: what scoring needs of it (`retrieval.analysis`)
+    profile: bytes  #: what scoring needs of it (`retrieval.profiles`)
+    sentences: bytes = b""  #: what passages need of it (`retrieval.sentence_maps`)
     vector: Floats | None = None  #: None: to be embedded later
 
 
@@ -96,6 +97,11 @@ class Corpus:
     chunks: int
     terms: int  #: all terms of all chunks
     document_frequency: Mapping[str, int]
+
+    @property
+    def average_length(self) -> float:
+        """Terms in an average chunk."""
+        return self.terms / self.chunks if self.chunks else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +211,20 @@ class Ledger(Protocol):
         """Re-read chunks; what is deleted, expired or outside the selection is left out."""
         ...
 
-    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
-        """The turns within `distance` places of each turn, in order; itself and those deleted or expired left out."""
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
+        """The chunks of the turns at these places (conversation, index), as far as they are selected."""
+        ...
+
+    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
+        """What is stored of chunks' sentences."""
+        ...
+
+    async def token_counts(self) -> dict[int, int]:
+        """How often each token of the store's static model occurs in all chunks; empty for other models."""
+        ...
+
+    async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
+        """A note's chunks from one index to another, both included."""
         ...
 
     async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:

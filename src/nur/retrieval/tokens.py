@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+Counts: TypeAlias = npt.NDArray[np.uint8]
 
 RANK_FILE = "cl100k_base.tiktoken"
 RANK_FILE_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
@@ -54,10 +54,11 @@ _SAFE_CUT = re.compile(r"(?<=[^\W_])(?=[\s,.;:!?，、。！？；：।])")
 
 
 class Vocabulary(NamedTuple):
-    """The encoder, and how many bytes each token has, by token id."""
+    """The encoder, and by token id: how many characters begin in a token, and whether it begins inside one."""
 
     encoding: tiktoken.Encoding
-    byte_lengths: Bytes
+    begun: Counts
+    begins_inside: Counts
 
 
 def load(rank_file: bytes) -> Vocabulary:
@@ -66,10 +67,12 @@ def load(rank_file: bytes) -> Vocabulary:
         raise StoreDamaged(f"The package file nur/data/{RANK_FILE} is damaged. Install nur-memory again.")
     rows = (line.split() for line in rank_file.splitlines())
     ranks = {binascii.a2b_base64(token): int(rank) for token, rank in rows}
-    byte_lengths = np.zeros(len(ranks), dtype=np.uint8)  # the longest has 128
-    byte_lengths[list(ranks.values())] = [len(token) for token in ranks]
     encoding = tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=_SPECIAL)
-    return Vocabulary(encoding, byte_lengths)
+    by_id = sorted(ranks, key=ranks.__getitem__)  # ids are 0, 1, 2, …
+    starts = np.cumsum([0, *map(len, by_id[:-1])])
+    continues = np.frombuffer(b"".join(by_id), dtype=np.uint8) & 0xC0 == 0x80  # a character's second to fourth byte
+    begun = np.add.reduceat(~continues, starts, dtype=np.uint8)  # at most 128
+    return Vocabulary(encoding, begun, continues[starts].astype(np.uint8))
 
 
 @cache
@@ -167,21 +170,10 @@ class Tokens:
 
 def tokenise(text: str) -> Tokens:
     """Tokenise the whole text, once, in linear time."""
-    text = _encodable(text)
-    sizes = vocabulary().byte_lengths[_ids(text)]
-    boundaries = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=boundaries[1:])
-    if text.isascii():
-        return Tokens(boundaries, boundaries)
-    return _in_characters(boundaries, np.frombuffer(text.encode(), dtype=np.uint8))
-
-
-def _in_characters(boundaries: Offsets, utf8: Bytes) -> Tokens:
-    """Byte offsets as character offsets: every byte counts, save those that continue a character."""
-    continues = ((utf8 & 0xC0) == 0x80).view(np.uint8)
-    started = boundaries.copy()
-    # A token has at most 128 bytes, so the sum for one fits in eight bits.
-    started[1:] -= np.cumsum(np.add.reduceat(continues, boundaries[:-1], dtype=np.uint8), dtype=np.int64)
+    ids = _ids(_encodable(text))
+    _, begun, begins_inside = vocabulary()
+    started = np.zeros(len(ids) + 1, dtype=np.int64)
+    np.cumsum(begun[ids], out=started[1:])
     complete = started.copy()
-    complete[:-1] -= continues[boundaries[:-1]]
+    complete[:-1] -= begins_inside[ids]
     return Tokens(started, complete)

@@ -2,98 +2,122 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import numpy as np
-
 from nur.domain.chunks import chunk_public_id
-from nur.domain.errors import EmbedderDown, IndexDown
-from nur.domain.search import Hit, Mode, Passage, SearchRequest, SearchResult, Silence, collection_of
+from nur.domain.search import COLLECTIONS, Hit, Mode, Passage, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
-from nur.retrieval.analysis import query_terms
-from nur.retrieval.fusion import Evidence, absolute_score, rank_by, reciprocal_ranks
+from nur.ports.embedder import TokenTable
+from nur.retrieval.neighbours import surround
+from nur.retrieval.passages import QueryVector, ScoredChunk, extract
+from nur.retrieval.ranking import rank
+from nur.retrieval.sentence_maps import SentenceMap, model_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.notes import ChunkKey, NoteId
+    from nur.domain.notes import NoteId
+    from nur.domain.search import SearchRequest
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, Floats
-    from nur.ports.ledger import Candidate, Ledger
-    from nur.ports.vector_index import VectorIndex
-    from nur.services.privacy import PrivacyFilter
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Ledger
+    from nur.retrieval.ranking import Ranked
+    from nur.services.gather import Found, Gather
 
 log = EventLog("RetrievalService")
 
-#: Candidates asked of each ranker for each hit wanted: several chunks of one note make one hit.
-OVERFETCH = 10
-LEAST_CANDIDATES = 100
-#: Chunks compared one by one because the index has not heard of them yet; more would take longer than a search may.
-MOST_UNINDEXED = 50_000
+#: Chunks whose sentences are looked at: with 20 the passages are the same and cost twice as much.
+PASSAGE_CHUNKS = 12
+#: A note up to this long is shown whole: cutting it saves nothing and loses its context.
+SHORT_NOTE = 500
+#: What is shown of a hit that the budget no longer reaches.
+GLIMPSE = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
     """Answers questions from everything stored."""
 
+    gather: Gather
     ledger: Ledger
-    index: VectorIndex
     embedder: Embedder
-    privacy: PrivacyFilter
     clock: Clock
 
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Best hits first, one a note; `degraded` names each ranker that did not answer."""
         started = self.clock.monotonic()
-        wanted = max(LEAST_CANDIDATES, request.limit * OVERFETCH)
-        dense, lexical = await asyncio.gather(self._dense(request, wanted), self._lexical(request, wanted))
-        keys = list({**(dense or {}), **lexical})
-        found = await self.ledger.candidates(keys, request.selection)  # the ledger has the last word
-        candidates = self.privacy.filter_results(found, request.principal)
-        hits = _best_per_note(candidates, dense or {}, lexical)[: request.limit]
-        degraded = ("dense",) if dense is None else ()
-        reason = None if hits else await self._silence(request, degraded)
+        log.info("search_started", tool=request.tool, query_length=len(request.query), collections=searched(request))
+        found = await self.gather(request)
+        ranked = rank(
+            request.query, found.candidates, found.beside, found.terms, found.corpus.average_length, found.cosines
+        )
+        best = _best_per_note(ranked)[: request.limit]
+        passages = await self._passages(request, found, ranked, best)
+        hits = [_hit(one, passages.get(one.candidate.note.note_id, ())) for one in best]
+        if request.expand_neighbors:
+            hits = [await self._expanded(hit) for hit in hits]
         result = SearchResult(
-            hits=tuple(hits), search_id=uuid4(), model=self.embedder.model, degraded=degraded, reason=reason
+            hits=tuple(hits),
+            search_id=uuid4(),
+            model=self.embedder.model,
+            degraded=found.degraded,
+            reason=None if hits else await self._silence(request, found),
         )
         self._account(request, result, self.clock.monotonic() - started)
         return result
 
-    async def _dense(self, request: SearchRequest, wanted: int) -> Mapping[ChunkKey, float] | None:
-        """Cosine by chunk: the index, and an exact look at what it has not heard of yet. None: no answer."""
-        if request.mode is Mode.LEXICAL:
-            return {}
-        version = self.embedder.model.version
-        try:
-            vector = await self.embedder.embed_query(request.query)
-            near, (fresh, vectors) = await asyncio.gather(
-                self.index.query(vector, request.selection, wanted),
-                self.ledger.unindexed(request.selection, version, MOST_UNINDEXED),
+    async def _passages(
+        self, request: SearchRequest, found: Found, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    ) -> Mapping[NoteId, Sequence[Passage]]:
+        """The best passages of all, by note: short notes whole, of long ones the sentences that answer."""
+        shown = {one.candidate.note.note_id for one in best}
+        chunks = [one for one in ranked if one.candidate.note.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
+        maps = await self.ledger.sentence_maps([one.candidate.stored.chunk_key for one in chunks])
+        scored = [
+            ScoredChunk(
+                str(one.candidate.note.note_id),
+                one.candidate.stored.chunk.start_char,
+                one.candidate.stored.chunk.content,
+                one.score,
+                SentenceMap.decode(maps[one.candidate.stored.chunk_key]),
             )
-        except (EmbedderDown, IndexDown) as error:
-            log.warning("dense_unavailable", error=error.code)
-            return None
-        if len(fresh) == MOST_UNINDEXED:
-            return None
-        return {neighbour.chunk_key: neighbour.similarity for neighbour in near} | _exact(vector, fresh, vectors)
+            for one in chunks
+            if maps.get(one.candidate.stored.chunk_key)
+        ]
+        by_note: dict[NoteId, list[Passage]] = {}
+        names = {str(one.candidate.note.note_id): one.candidate.note.note_id for one in chunks}
+        for extracted in extract(scored, found.terms, self._query_vector(found, scored), max_chars=request.max_chars):
+            passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
+            by_note.setdefault(names[extracted.note], []).append(passage)
+        return by_note
 
-    async def _lexical(self, request: SearchRequest, wanted: int) -> Mapping[ChunkKey, float]:
-        """BM25 by chunk, as a share of what a perfect match would have."""
-        if request.mode is Mode.DENSE:
-            return {}
-        terms = query_terms(request.query)
-        found, corpus = await asyncio.gather(
-            self.ledger.lexical(terms, request.selection, wanted), self.ledger.corpus(terms)
+    def _query_vector(self, found: Found, scored: Sequence[ScoredChunk]) -> QueryVector | None:
+        """For comparing sentences with the question: only with tokens of the store's own static model."""
+        if found.vector is None or not isinstance(self.embedder, TokenTable):
+            return None
+        number = model_number(self.embedder.model.version)
+        if any(chunk.sentences.model != number for chunk in scored):
+            return None
+        return QueryVector(found.vector, self.embedder.token_vectors)
+
+    async def _expanded(self, hit: Hit) -> Hit:
+        """The hit with its best chunk between its neighbours."""
+        if not hit.note.is_chunked:
+            return hit
+        near = await self.ledger.chunk_range(hit.note.note_id, hit.chunk_index - 1, hit.chunk_index + 1)
+        by_index = {stored.chunk.index: stored.chunk for stored in near}
+        if hit.chunk_index not in by_index:
+            return hit
+        around = surround(
+            by_index[hit.chunk_index], by_index.get(hit.chunk_index - 1), by_index.get(hit.chunk_index + 1)
         )
-        return absolute_score(found, corpus, terms)
+        return replace(hit, expanded=tuple(part for part in (around.before, around.target, around.after) if part))
 
-    async def _silence(self, request: SearchRequest, degraded: Sequence[str]) -> Silence:
-        if degraded:
+    async def _silence(self, request: SearchRequest, found: Found) -> Silence:
+        if found.degraded:
             return Silence.DEGRADED
         stored = await self.ledger.count(request.selection)
         return Silence.BELOW_FLOOR if stored else Silence.NOTHING_STORED
@@ -102,48 +126,50 @@ class Search:
         metrics.SEARCHES.labels(request.tool).inc()
         metrics.SEARCH_LATENCY.labels(request.tool).observe(seconds)
         metrics.SEARCH_RESULTS.observe(len(result.hits))
+        if request.mode is Mode.HYBRID and not result.degraded:
+            metrics.RRF_MERGES.inc()
         log.info(
             "search_completed",
             tool=request.tool,
-            query_length=len(request.query),
             results_count=len(result.hits),
             latency_ms=round(seconds * 1000),
-            collections_searched=sorted({collection_of(hit.note) for hit in result.hits}),
+            collections_searched=searched(request),
+            rrf_applied=request.mode is Mode.HYBRID and not result.degraded,
             degraded=list(result.degraded),
         )
 
 
-def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats) -> dict[ChunkKey, float]:
-    """Cosines of chunks that are compared one by one."""
-    if not keys:
-        return {}
-    return dict(zip(keys, np.asarray(vectors @ vector).tolist(), strict=True))
+def searched(request: SearchRequest) -> list[str]:
+    """The specification's collections that a request looks into."""
+    return sorted({name for name, kind in COLLECTIONS if kind in request.selection.kinds})
 
 
-def _best_per_note(
-    candidates: Sequence[Candidate], dense: Mapping[ChunkKey, float], lexical: Mapping[ChunkKey, float]
-) -> list[Hit]:
-    """One hit a note, its best chunk deciding; best first, ties by the older chunk."""
-    ranks = rank_by({"dense": dense, "lexical": lexical}, [c.stored.chunk_key for c in candidates])
-    by_note: dict[NoteId, list[Hit]] = defaultdict(list)
-    for candidate in candidates:
-        key = candidate.stored.chunk_key
-        evidence = Evidence(dense.get(key, 0.0), lexical.get(key, 0.0))
-        by_note[candidate.note.note_id].append(_hit(candidate, evidence.score, ranks[key]))
-    best = [max(hits, key=lambda hit: (hit.score, -hit.chunk_key)) for hits in by_note.values()]
-    return sorted(best, key=lambda hit: (-hit.score, hit.chunk_key))
+def _is_short(one: Ranked) -> bool:
+    return not one.candidate.note.is_chunked and len(one.candidate.stored.chunk.content) <= SHORT_NOTE
 
 
-def _hit(candidate: Candidate, score: float, ranks: Mapping[str, int]) -> Hit:
-    chunk, note = candidate.stored.chunk, candidate.note
-    whole = not note.is_chunked
+def _best_per_note(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The best chunk of each note, in order."""
+    best: dict[NoteId, Ranked] = {}
+    for one in ranked:
+        best.setdefault(one.candidate.note.note_id, one)
+    return list(best.values())
+
+
+def _hit(one: Ranked, passages: Sequence[Passage]) -> Hit:
+    note, chunk = one.candidate.note, one.candidate.stored.chunk
+    if not passages:
+        end = len(chunk.content) if _is_short(one) else min(GLIMPSE, len(chunk.content))
+        passages = (Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score),)
     return Hit(
         note=note,
-        chunk_key=candidate.stored.chunk_key,
-        chunk_id=note.public_id if whole else chunk_public_id(note.public_id, chunk.index, chunk.content_hash),
+        chunk_key=one.candidate.stored.chunk_key,
+        chunk_id=chunk_public_id(note.public_id, chunk.index, one.candidate.stored.content_hash)
+        if note.is_chunked
+        else note.public_id,
         chunk_index=chunk.index,
-        score=score,
-        rrf_score=reciprocal_ranks(ranks),
-        ranks=ranks,
-        passages=(Passage(chunk.content, chunk.start_char, chunk.end_char, score),),
+        score=one.score,
+        rrf_score=one.rrf_score,
+        ranks=one.ranks,
+        passages=tuple(passages),
     )

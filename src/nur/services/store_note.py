@@ -115,7 +115,8 @@ class StoreNote:
     ) -> Stored:
         """Cut, embed, then write everything in one transaction; `reuse` takes over vectors of unchanged chunks."""
         policy = self.policies[draft.kind]
-        cut = await cut_text(draft.text, policy, draft.about.type if draft.kind is Kind.ARTIFACT else None)
+        artifact_type = draft.about.type if draft.kind is Kind.ARTIFACT else None
+        cut = await cut_text(draft.text, policy, self.embedder, artifact_type)
         known = await self._known_vectors(held) if reuse else {}
         vectors = await self._vectors(known, cut, on_failure, progress)
         note = await self._note(held, draft, content_hash, cut, policy, principal)
@@ -127,9 +128,14 @@ class StoreNote:
                 text=draft.text,
                 chunks=[
                     NewChunk(
-                        chunk=piece, terms=found.row, term_count=found.length, profile=found.profile, vector=vector
+                        chunk=piece.chunk,
+                        terms=piece.row,
+                        term_count=piece.length,
+                        profile=piece.profile,
+                        sentences=piece.sentences,
+                        vector=vector,
                     )
-                    for piece, found, vector in zip(cut.chunks, cut.analyses, vectors, strict=True)
+                    for piece, vector in zip(cut.pieces, vectors, strict=True)
                 ],
                 pooled=_pooled(vectors),
                 embedding_version=self.embedder.model.version,

@@ -36,11 +36,14 @@ def test_a_damaged_rank_file_is_refused() -> None:
         load(_packaged().replace(b" 1000\n", b" 1001\n"))
 
 
-def test_every_token_id_has_its_byte_length() -> None:
-    encoding, lengths = vocabulary()
+def test_every_token_knows_its_characters() -> None:
+    encoding, begun, begins_inside = vocabulary()
     for token in (0, 220, 1000, 50_000, 100_255):
-        assert lengths[token] == len(encoding.decode_single_token_bytes(token))
-    assert lengths.min() > 0
+        assert begun[token] == len(encoding.decode_single_token_bytes(token).decode())
+    assert len(begun) == len(begins_inside) == 100_256
+    first, last = encoding.encode_ordinary("😀")  # its first three bytes, and its fourth
+    assert (begun[first], begins_inside[first]) == (1, 0)
+    assert (begun[last], begins_inside[last]) == (0, 1)
 
 
 def test_threads_share_one_vocabulary() -> None:

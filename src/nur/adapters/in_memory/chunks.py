@@ -28,6 +28,7 @@ class ChunkRow:
     note_id: NoteId
     chunk: Chunk
     profile: bytes
+    sentences: bytes
     term_count: int
     indexed_revision: int | None  #: the revision that the vector index holds
     vectors: dict[str, Floats] = field(default_factory=dict)  #: by embedding version
@@ -78,7 +79,9 @@ class InMemoryChunks:
         note, key = write.note, ChunkKey(next(self._keys))
         indexed = note.revision if write.indexed else None
         vectors = {} if new.vector is None else {write.embedding_version: frozen(new.vector)}
-        self._rows[key] = ChunkRow(key, note.note_id, new.chunk, new.profile, new.term_count, indexed, vectors)
+        self._rows[key] = ChunkRow(
+            key, note.note_id, new.chunk, new.profile, new.sentences, new.term_count, indexed, vectors
+        )
         self.lexicon.add(key, new.terms)
         return key
 

@@ -15,9 +15,10 @@ from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
 from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
+from nur.retrieval.sentence_maps import token_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from nur.adapters.in_memory.chunks import ChunkRow
@@ -174,11 +175,24 @@ class InMemoryLedger:
         """Re-read chunks; what is deleted, expired or outside the selection is left out."""
         return [self._candidate(row) for row in self._selected(self._chunks.among(keys), selection)]
 
-    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
-        """The turns within `distance` places of each turn."""
-        now = self._clock.now()
-        turns = (note for note in self._notes.among(note_ids).values() if note.kind is Kind.TURN)
-        return {turn.note_id: self._notes.turns_near(turn, distance, now) for turn in turns}
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
+        """The chunks of the turns at these places."""
+        turns = replace(selection, kinds=selection.kinds & {Kind.TURN})
+        found = [self._candidate(row) for row in self._selected(self._chunks, turns)]
+        return [each for each in found if (each.note.about.conversation_id, each.note.about.turn_index) in places]
+
+    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
+        """What is stored of chunks' sentences."""
+        return {row.chunk_key: row.sentences for row in self._chunks.among(keys)}
+
+    async def token_counts(self) -> dict[int, int]:
+        """How often each token of the store's static model occurs."""
+        counts = token_counts(row.sentences for row in self._chunks)
+        return {token: int(counts[token]) for token in counts.nonzero()[0].tolist()}
+
+    async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
+        """A note's chunks from one index to another, both included."""
+        return [row.stored() for row in self._chunks.of(note_id) if first <= row.chunk.index <= last]
 
     async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
         """A note's chunks that have no vector of this version."""

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from nur.domain.errors import Conflict
 from nur.domain.matching import matches
-from nur.domain.notes import Kind, Note, NoteId, Status
+from nur.domain.notes import Note, NoteId, Status
+from nur.domain.selection import Selection
 from nur.ports.ledger import VERSIONS_KEPT, Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
-
-    from nur.domain.selection import Selection
 
 
 class InMemoryNotes:
@@ -92,7 +91,9 @@ class InMemoryNotes:
         """Active notes, in order, from behind `after` on."""
 
         def place(note: Note) -> tuple[Any, NoteId]:
-            return (turn_index(note) if order is Order.LAST_TURNS else note.ingested_at), note.note_id
+            if order is Order.LAST_TURNS:
+                return (-1 if note.about.turn_index is None else note.about.turn_index), note.note_id
+            return note.ingested_at, note.note_id
 
         found = sorted(self.selected(selection, now), key=place, reverse=True)
         if after is not None:
@@ -100,27 +101,10 @@ class InMemoryNotes:
             found = [] if last is None else [note for note in found if place(note) < place(last)]
         return found[:limit]
 
-    def turns_near(self, turn: Note, distance: int, now: datetime) -> list[Note]:
-        """The other turns of its conversation within `distance` places, in order."""
-        turns = [
-            other
-            for other in self
-            if other.kind is Kind.TURN
-            and (other.tenant, other.about.conversation_id) == (turn.tenant, turn.about.conversation_id)
-            and 0 < abs(turn_index(other) - turn_index(turn)) <= distance
-            and is_alive(other, now)
-        ]
-        return sorted(turns, key=turn_index)
-
-
-def turn_index(note: Note) -> int:
-    """A turn's place in its conversation; a note that is no turn comes before the first."""
-    return -1 if note.about.turn_index is None else note.about.turn_index
-
 
 def is_alive(note: Note, now: datetime) -> bool:
     """Neither in the trash nor expired."""
-    return note.status is Status.ACTIVE and (note.about.expires_at is None or note.about.expires_at > now)
+    return matches(note, Selection(tenant=note.tenant), now)
 
 
 def _as_stored(note: Note) -> Note:

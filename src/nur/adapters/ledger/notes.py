@@ -31,6 +31,7 @@ from nur.domain.chunks import chunk_uuid
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
 from nur.ports.ledger import VERSIONS_KEPT, Order, Written
+from nur.retrieval.sentence_maps import token_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,13 +139,16 @@ def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
 
 def _drop_chunks(connection: Connection, lexicon: Lexicon, note_id: NoteId) -> None:
     chunks = memory_note_chunks
-    rows = connection.execute(select(chunks.c.chunk_key, chunks.c.term_count).where(chunks.c.note_id == note_id)).all()
+    rows = connection.execute(
+        select(chunks.c.chunk_key, chunks.c.term_count, chunks.c.sentences).where(chunks.c.note_id == note_id)
+    ).all()
     connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))
     if not rows:
         return
     lexicon.remove(connection, [ChunkKey(row.chunk_key) for row in rows])
     connection.execute(delete(chunks).where(chunks.c.note_id == note_id))
     _count(connection, -len(rows), -sum(row.term_count for row in rows))
+    _count_tokens(connection, [row.sentences for row in rows], -1)
 
 
 def _add_chunks(connection: Connection, lexicon: Lexicon, write: NoteWrite, occasion: Occasion) -> list[ChunkKey]:
@@ -169,6 +173,7 @@ def _add_chunks(connection: Connection, lexicon: Lexicon, write: NoteWrite, occa
                 "indexed_revision": indexed_revision,
                 "term_count": new.term_count,
                 "profile": new.profile,
+                "sentences": new.sentences,
                 "created_at": occasion.now,
                 "text": new.chunk.content,
             }
@@ -183,6 +188,7 @@ def _add_chunks(connection: Connection, lexicon: Lexicon, write: NoteWrite, occa
     if write.pooled is not None:
         put_pooled(connection, note.note_id, write.pooled, write.embedding_version, occasion.now)
     _count(connection, len(keys), sum(new.term_count for new in write.chunks))
+    _count_tokens(connection, [new.sentences for new in write.chunks], +1)
     return keys
 
 
@@ -237,6 +243,18 @@ def _count(connection: Connection, chunks: int, terms: int) -> None:
     connection.execute(update(lexical_totals).values(chunks=totals.chunks + chunks, terms=totals.terms + terms))
 
 
+def _count_tokens(connection: Connection, sentence_maps: Sequence[bytes], sign: int) -> None:
+    """Keep the static model's token counts in step with the chunks."""
+    counted = sign * token_counts(sentence_maps)
+    tokens = counted.nonzero()[0]
+    if tokens.size:
+        connection.exec_driver_sql(
+            "INSERT INTO token_frequencies (token, occurrences) VALUES (?, ?) "
+            "ON CONFLICT (token) DO UPDATE SET occurrences = occurrences + excluded.occurrences",
+            list(zip(tokens.tolist(), counted[tokens].tolist(), strict=True)),
+        )
+
+
 def by_public_id(connection: Connection, tenant: str, public_id: str) -> Note | None:
     """A note by its public id, in the trash or not."""
     row = connection.execute(select(*NOTE_COLUMNS).where(n.tenant_id == tenant, n.public_id == public_id)).first()
@@ -289,11 +307,18 @@ def texts(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, st
     return {NoteId(row.note_id): row.text for row in rows}
 
 
-def chunks(connection: Connection, note_id: NoteId, embedding_version: str | None = None) -> list[StoredChunk]:
-    """A note's chunks, in order."""
+def chunks(
+    connection: Connection,
+    note_id: NoteId,
+    embedding_version: str | None = None,
+    between: tuple[int, int] | None = None,
+) -> list[StoredChunk]:
+    """A note's chunks, in order: all, or those from one index to another."""
     query = (
         select(*CHUNK_COLUMNS, has_vector(embedding_version))
         .where(memory_note_chunks.c.note_id == note_id)
         .order_by(memory_note_chunks.c.chunk_index)
     )
+    if between is not None:
+        query = query.where(memory_note_chunks.c.chunk_index.between(*between))
     return [to_chunk(row, note_id, has_vector=row.has_vector) for row in connection.execute(query)]

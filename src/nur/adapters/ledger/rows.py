@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, literal_column, or_, select
 
 from nur.adapters.ledger.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import Chunk
@@ -174,9 +174,14 @@ def to_candidate(row: AnyRow, *, has_vector: bool = True) -> Candidate:
     return Candidate(stored=to_chunk(row, note.note_id, has_vector=has_vector), note=note)
 
 
+#: As literals, not parameters: only then can the database see that a partial index applies.
+IS_ACTIVE: ColumnElement[bool] = n.status == literal_column("'active'")
+IS_TURN: ColumnElement[bool] = n.kind == literal_column("'turn'")
+
+
 def active(now: datetime) -> ColumnElement[bool]:
     """Neither in the trash nor expired."""
-    return and_(n.status == Status.ACTIVE.value, or_(n.expires_at.is_(None), n.expires_at > now))
+    return and_(IS_ACTIVE, or_(n.expires_at.is_(None), n.expires_at > now))
 
 
 def selected(selection: Selection, now: datetime) -> ColumnElement[bool]:

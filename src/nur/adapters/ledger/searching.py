@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,22 +11,29 @@ from sqlalchemy import Select, func, or_, select, update
 from nur.adapters.ledger import notes
 from nur.adapters.ledger.rows import (
     CHUNK_COLUMNS,
+    IS_TURN,
     NOTE_COLUMNS,
     active,
     c,
     chunks_selected,
     has_vector,
     n,
+    selected,
     to_candidate,
-    to_note,
 )
-from nur.adapters.ledger.tables import lexical_totals, memory_note_chunks, memory_notes, note_chunk_embeddings
+from nur.adapters.ledger.tables import (
+    lexical_totals,
+    memory_note_chunks,
+    memory_notes,
+    note_chunk_embeddings,
+    token_frequencies,
+)
 from nur.domain.errors import Conflict
-from nur.domain.notes import ChunkKey, Kind, Note, NoteId
+from nur.domain.notes import ChunkKey, Note, NoteId
 from nur.ports.ledger import Candidate, Corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -144,29 +152,36 @@ def count_indexed(connection: Connection, embedding_version: str) -> int:
     return connection.execute(query).scalar_one()
 
 
-def neighbours(
-    connection: Connection, note_ids: Sequence[NoteId], distance: int, now: datetime
-) -> dict[NoteId, list[Note]]:
-    """The turns within `distance` places of each turn, in order; itself and those deleted or expired left out."""
-    near: dict[NoteId, list[Note]] = {}
-    for note in notes.by_ids(connection, note_ids).values():
-        if note.kind is not Kind.TURN or note.about.turn_index is None:
-            continue
-        place = note.about.turn_index
+def turns_at(
+    connection: Connection, places: Collection[tuple[str, int]], selection: Selection, now: datetime
+) -> list[Candidate]:
+    """The chunks of the turns at these places, as far as they are selected."""
+    by_conversation: dict[str, list[int]] = defaultdict(list)
+    for conversation_id, turn_index in places:
+        by_conversation[conversation_id].append(turn_index)
+    found: list[Candidate] = []
+    for conversation_id, turns in by_conversation.items():
         query = (
-            select(*NOTE_COLUMNS)
-            .where(
-                n.tenant_id == note.tenant,
-                n.kind == Kind.TURN.value,
-                n.conversation_id == note.about.conversation_id,
-                n.turn_index.between(place - distance, place + distance),
-                active(now),
-                n.note_id != note.note_id,
-            )
-            .order_by(n.turn_index)
+            select(*CHUNK_COLUMNS, *NOTE_COLUMNS, has_vector())
+            .select_from(memory_notes)
+            .join(memory_note_chunks, n.note_id == c.note_id)
+            .where(IS_TURN, n.conversation_id == conversation_id, n.turn_index.in_(turns), selected(selection, now))
         )
-        near[note.note_id] = [to_note(row) for row in connection.execute(query)]
-    return near
+        found += [to_candidate(row, has_vector=row.has_vector) for row in connection.execute(query)]
+    return found
+
+
+def sentence_maps(connection: Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
+    """What is stored of chunks' sentences."""
+    rows = connection.execute(select(c.chunk_key, c.sentences).where(c.chunk_key.in_(keys)))
+    return {ChunkKey(row.chunk_key): row.sentences for row in rows}
+
+
+def all_token_counts(connection: Connection) -> dict[int, int]:
+    """How often each token of the static model occurs."""
+    t = token_frequencies.c
+    rows = connection.execute(select(t.token, t.occurrences).where(t.occurrences > 0))
+    return {row.token: row.occurrences for row in rows}
 
 
 def attach_vectors(

@@ -149,6 +149,7 @@ memory_note_chunks = Table(
     Column("indexed_revision", Integer),  #: the revision that the vector index holds
     Column("term_count", Integer, nullable=False),
     Column("profile", LargeBinary, nullable=False),
+    Column("sentences", LargeBinary, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("text", Text, nullable=False),
     Index("uq_chunks_place", "note_id", "chunk_index", unique=True),
@@ -192,7 +193,6 @@ lexical_totals = Table(
 token_frequencies = Table(
     "token_frequencies",
     metadata,
-    Column("embedding_version", String, primary_key=True),
     Column("token", Integer, primary_key=True),
     Column("occurrences", BigInteger, nullable=False),
     sqlite_with_rowid=False,

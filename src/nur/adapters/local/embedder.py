@@ -77,12 +77,12 @@ class LocalEmbedder:
         """Let go of the threads."""
         self._threads.shutdown(wait=False)
 
-    def token_ids(self, text: str) -> TokenIds:
-        """The tokens of a text, as row numbers of `matrix`. Works at once and takes its time: call it in a thread."""
-        return self._static().token_ids([text])[0]
+    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
+        """The tokens of each text, as row numbers of `token_vectors`. Takes its time: call it in a thread."""
+        return self._static().token_ids(texts)
 
     @property
-    def matrix(self) -> Floats:
+    def token_vectors(self) -> Floats:
         """One row a token, as trained: not of unit length."""
         return self._static().matrix
 

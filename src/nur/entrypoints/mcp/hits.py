@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nur.domain.notes import Kind
+from nur.domain.search import COLLECTIONS
 from nur.entrypoints.mcp.answers import one_line
 from nur.entrypoints.mcp.parameters import utc
 from nur.retrieval.neighbours import BOUNDARY
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
     from nur.domain.search import Hit, SearchResult
 
 NOTHING = "No results found."
-#: The first specification's collections, each with a kind of note that it holds.
-COLLECTIONS = (
-    ("artifacts", Kind.ARTIFACT),
-    ("artifact_chunks", Kind.ARTIFACT),
-    ("memory", Kind.MEMORY),
-    ("notes", Kind.NOTE),
-    ("history", Kind.TURN),
-)
 
 
 def structured(result: SearchResult) -> dict[str, Any]:

@@ -88,8 +88,8 @@ async def test_a_text_of_millions_of_tokens_is_embedded() -> None:
 
 async def test_tokens_and_rows_are_there_for_weighting() -> None:
     embedder = LocalEmbedder()
-    tokens = embedder.token_ids("tea")
-    row = embedder.matrix[tokens].sum(axis=0)
+    tokens = embedder.tokenize(["tea"])[0]
+    row = embedder.token_vectors[tokens].sum(axis=0)
     np.testing.assert_allclose(await embedder.embed_query("tea"), row / np.linalg.norm(row), atol=1e-6)
     await embedder.close()
 

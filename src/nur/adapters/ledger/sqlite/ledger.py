@@ -18,7 +18,7 @@ from nur.observability.events import current_trace_id
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -170,9 +170,21 @@ class SqliteLedger:
         """Re-read chunks; what is deleted, expired or outside the selection is left out."""
         return await self._read(searching.candidates, keys, selection, self._clock.now())
 
-    async def neighbours(self, note_ids: Sequence[NoteId], distance: int) -> dict[NoteId, list[Note]]:
-        """The turns within `distance` places of each turn."""
-        return await self._read(searching.neighbours, note_ids, distance, self._clock.now())
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
+        """The chunks of the turns at these places."""
+        return await self._read(searching.turns_at, places, selection, self._clock.now())
+
+    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
+        """What is stored of chunks' sentences."""
+        return await self._read(searching.sentence_maps, keys)
+
+    async def token_counts(self) -> dict[int, int]:
+        """How often each token of the store's static model occurs."""
+        return await self._read(searching.all_token_counts)
+
+    async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
+        """A note's chunks from one index to another, both included."""
+        return await self._read(notes.chunks, note_id, None, (first, last))
 
     async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
         """A note's chunks that have no vector of this version."""

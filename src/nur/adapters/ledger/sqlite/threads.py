@@ -6,6 +6,7 @@ Statements are synchronous and run on threads, one hop a transaction; an async d
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import sqlite3
 import threading
@@ -111,9 +112,12 @@ class WriterThread:
             self._connection.exec_driver_sql("BEGIN IMMEDIATE")
             for body, future in group:
                 self._attempt(body, future, results)
+            # By hand: SQLAlchemy forgets a transaction whose commit failed and would not roll it back.
+            self._connection.exec_driver_sql("COMMIT")
             self._connection.commit()
         except SQLAlchemyError as error:
-            self._connection.rollback()
+            with contextlib.suppress(SQLAlchemyError):  # this thread must not die: every later write would wait forever
+                self._connection.rollback()
             for _, future in group:
                 if not future.done():
                     _fail(future, _translate(error), error)

@@ -144,6 +144,14 @@ def upgrade() -> None:
         "ix_notes_expiry", "memory_notes", ["expires_at"], unique=False, sqlite_where=sa.text("expires_at IS NOT NULL")
     )
     op.create_index(
+        "ix_notes_former_identity",
+        "memory_notes",
+        ["tenant_id", "identity"],
+        unique=False,
+        sqlite_where=sa.text("status = 'deleted'"),
+        postgresql_where=sa.text("status = 'deleted'"),
+    )
+    op.create_index(
         "ix_notes_listing",
         "memory_notes",
         ["tenant_id", "kind", "ingested_at"],
@@ -153,14 +161,6 @@ def upgrade() -> None:
     )
     op.create_index(
         "ix_notes_trash", "memory_notes", ["deleted_at"], unique=False, sqlite_where=sa.text("status = 'deleted'")
-    )
-    op.create_index(
-        "ix_notes_former_identity",
-        "memory_notes",
-        ["tenant_id", "identity"],
-        unique=False,
-        sqlite_where=sa.text("status = 'deleted'"),
-        postgresql_where=sa.text("status = 'deleted'"),
     )
     op.create_index(
         "uq_notes_identity",
@@ -229,10 +229,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "token_frequencies",
-        sa.Column("embedding_version", sa.String(), nullable=False),
         sa.Column("token", sa.Integer(), nullable=False),
         sa.Column("occurrences", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("embedding_version", "token", name=op.f("pk_token_frequencies")),
+        sa.PrimaryKeyConstraint("token", name=op.f("pk_token_frequencies")),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -267,6 +266,7 @@ def upgrade() -> None:
         sa.Column("indexed_revision", sa.Integer(), nullable=True),
         sa.Column("term_count", sa.Integer(), nullable=False),
         sa.Column("profile", sa.LargeBinary(), nullable=False),
+        sa.Column("sentences", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", Moment(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(

@@ -1,0 +1,146 @@
+"""Store a data set and ask its questions, through the same services that users go through."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.notes import Description, Kind, Principal
+from nur.domain.search import SearchRequest
+from nur.domain.selection import Selection
+from nur.domain.writes import OnEmbeddingFailure
+from nur.entrypoints.cli.evaluation.measures import Span
+from nur.services.ingest import Privacy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.bootstrap import Services
+    from nur.domain.search import Hit, Mode, SearchResult
+    from nur.entrypoints.cli.evaluation.dataset import DataSet, Question, Row
+
+LIMIT = 50
+LONGEST_TURN = 50_000
+AT_ONCE = 32
+_PRINCIPAL = Principal(name="eval")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client got back for one question."""
+
+    ids: list[str]  #: rows, best first, each once
+    spans: list[Span]  #: passages in the order in which a reader meets them
+    score: float  #: of the best hit; 0 when there is none
+    seconds: float
+
+
+@dataclass(slots=True)
+class Asked:
+    """A data set in a store."""
+
+    services: Services
+    data: DataSet
+    row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
+
+    async def store(self, progress: Callable[[int], None]) -> None:
+        """Store every row, some at a time, with the failures that a tool would have."""
+        places: dict[str | None, int] = {}
+        jobs = []
+        for row in self.data.rows:
+            place = places[row.scope] = places.get(row.scope, -1) + 1
+            jobs.append((row, place))
+        for start in range(0, len(jobs), AT_ONCE):
+            await asyncio.gather(*(self._store(row, place) for row, place in jobs[start : start + AT_ONCE]))
+            progress(min(len(jobs), start + AT_ONCE))
+
+    async def ask(self, question: Question, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
+        """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
+        started = asyncio.get_running_loop().time()
+        result = await self.services.search(
+            SearchRequest(
+                query=question.text[:500],
+                principal=_PRINCIPAL,
+                selection=self._selection(scope or question.scope),
+                limit=LIMIT,
+                mode=mode,
+                max_chars=max_chars,
+                tool="eval",
+            )
+        )
+        seconds = asyncio.get_running_loop().time() - started
+        return self._answer(result, seconds)
+
+    async def _store(self, row: Row, place: int) -> None:
+        if self.data.load_as == "turns":
+            stored = await self.services.append_turn(
+                row.scope or self.data.name,
+                place,
+                role=self._role(row),
+                content=row.text[:LONGEST_TURN],
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        elif self.data.load_as == "memories":
+            stored = await self.services.remember(
+                row.text,
+                type="fact",
+                confidence=1.0,
+                conversation_id=None,
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        else:
+            stored = await self.services.ingest(
+                row.text,
+                Description(
+                    type=self.data.artifact_type,
+                    source_system=self._source(row.scope),
+                    source_id=row.id,
+                    title=row.meta.get("title"),
+                    occurred_at=_moment(row.meta.get("date")),
+                ),
+                Privacy(),
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        self.row_of[stored.note.public_id] = row.id
+
+    def _role(self, row: Row) -> str:
+        """The row's role; of two speakers the first of the conversation is the user."""
+        role = row.meta.get("role")
+        if role:
+            return str(role)
+        speaker = row.meta.get("speaker")
+        first = next((other.meta.get("speaker") for other in self.data.rows if other.scope == row.scope), speaker)
+        return "user" if speaker == first else "assistant"
+
+    def _source(self, scope: str | None) -> str:
+        return (f"{self.data.name}/{scope}" if scope else self.data.name)[:100]
+
+    def _selection(self, scope: str | None) -> Selection:
+        if self.data.load_as == "turns":
+            return Selection(kinds=frozenset({Kind.TURN}), conversation_id=scope)
+        if self.data.load_as == "memories":
+            return Selection(kinds=frozenset({Kind.MEMORY}))
+        return Selection(kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None)
+
+    def _answer(self, result: SearchResult, seconds: float) -> Answer:
+        ids = list(dict.fromkeys(self.row_of[hit.note.public_id] for hit in result.hits))
+        spans = [span for hit in result.hits for span in self._spans(hit)]
+        return Answer(ids, spans, result.hits[0].score if result.hits else 0.0, seconds)
+
+    def _spans(self, hit: Hit) -> list[Span]:
+        row = self.row_of[hit.note.public_id]
+        return [Span(row, passage.start_char, passage.end_char) for passage in hit.passages]
+
+
+def _moment(value: Any) -> datetime | None:
+    """A date that a data set gives, if it is one."""
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

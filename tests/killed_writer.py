@@ -1,0 +1,164 @@
+"""A process that writes until it is killed, and what must be true of the store it leaves behind.
+
+Run as a program it writes notes into a data folder, several at a time so that writes share commits: creates, replaces,
+describes and deletes, and prints `{public id} {revision}` once a write is acknowledged. Texts follow from their note
+and version, so that whoever comes after can tell whether one is whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.domain.chunks import sha256
+from nur.domain.notes import Note, Status
+from nur.ports.clock import SystemClock
+from tests.ledger_notes import EMBEDDING, a_note, chunks_of, creation, description, replacement
+from tests.ledger_stores import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nur.ports.ledger import NoteWrite
+
+ROOT = Path(__file__).parent.parent
+WRITERS = 4
+PIECES = 5
+OPENING = "opening"
+PATIENCE_SECONDS = 60.0
+
+
+def text_of(public_id: str, version: int) -> str:
+    """The text of a version: enough words for every chunk."""
+    return " ".join(f"{public_id} v{version} word{place}" for place in range(PIECES * 4))
+
+
+async def _write_forever(ledger: SqliteLedger, numbers: Iterator[int]) -> None:
+    async def keep(write: NoteWrite) -> Note:
+        return _acknowledge((await ledger.write(write)).note)
+
+    for number in numbers:
+        public_id = f"mem_{number}"
+        text = text_of(public_id, 1)
+        note = await keep(creation(a_note(text, pieces=PIECES, public_id=public_id), text))
+        if number % 2:
+            note = await keep(replacement(note, text_of(public_id, 2), PIECES))
+        if number % 3 == 0:
+            note = await keep(description(note, title=f"Title {number}"))
+        if number % 5 == 0:
+            _acknowledge(await ledger.remove(note, action="delete", principal="ann", indexed=False))
+
+
+def _acknowledge(note: Note) -> Note:
+    print(note.public_id, note.revision, flush=True)
+    return note
+
+
+async def _main(folder: Path, first: int) -> None:
+    print(OPENING, flush=True)
+    ledger = SqliteLedger(folder, SystemClock())
+    await ledger.open()
+    numbers = iter(range(first, first + 1_000_000))
+    await asyncio.gather(*(_write_forever(ledger, numbers) for _ in range(WRITERS)))
+
+
+@dataclass(slots=True)
+class KilledWriter:
+    """Lets writers loose on a folder, kills them, and looks at what they left."""
+
+    folder: Path
+    seed: int
+    acknowledged: dict[str, int] = field(default_factory=dict)  #: revision by public id
+    rounds: int = 0
+
+    async def survive(self, rounds: int) -> None:
+        """Kill a writer in each round, every fourth while it opens the store; then all must be as it should."""
+        moments = random.Random(self.seed)
+        for number in range(rounds):
+            self.rounds += 1
+            acknowledgements = 0 if number % 4 == 3 else moments.randrange(1, 40)
+            self._run_and_kill(acknowledgements, moments.uniform(0.0, 0.1))
+            await self._look()
+
+    def _run_and_kill(self, acknowledgements: int, later_seconds: float) -> None:
+        """Kill with SIGKILL a little after so many acknowledgements."""
+        command = [sys.executable, "-m", "tests.killed_writer", str(self.folder), str(self.rounds * 1_000_000)]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline().strip() == OPENING
+            for _ in range(acknowledgements):
+                self._hear(child.stdout.readline())
+            try:
+                child.wait(later_seconds)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            else:
+                raise AssertionError("the writer ended by itself")
+            for line in child.stdout:  # what it said before it died counts too
+                self._hear(line)
+
+    def _hear(self, line: str) -> None:
+        public_id, revision = line.split()
+        self.acknowledged[public_id] = int(revision)
+
+    async def _look(self) -> None:
+        store = SqliteStore(self.folder, SystemClock())
+        await store.ledger.open()
+        try:
+            notes = self._notes(store)
+            for public_id, revision in self.acknowledged.items():
+                assert notes.get(public_id, 0) >= revision, f"{public_id} was acknowledged at revision {revision}"
+            for public_id in notes:
+                await self._check(store, public_id)
+            _check_the_file(store)
+        finally:
+            await store.ledger.close()
+
+    def _notes(self, store: SqliteStore) -> dict[str, int]:
+        return dict(store.rows("SELECT public_id, revision FROM memory_notes"))
+
+    async def _check(self, store: SqliteStore, public_id: str) -> None:
+        """The note is whole: nothing of it is missing, nothing is left over."""
+        note = await store.ledger.note("default", public_id)
+        assert note is not None
+        text = text_of(public_id, note.version)
+        assert note.content_hash == sha256(text)
+        assert await store.ledger.texts([note.note_id]) == {note.note_id: text}
+        assert store.former_texts(note.note_id) == {v: text_of(public_id, v) for v in range(1, note.version)}
+
+        expected = chunks_of(text, note.chunk_count) if note.status is Status.ACTIVE else []
+        chunks = await store.ledger.chunks(note.note_id)
+        keys = [stored.chunk_key for stored in chunks]
+        assert [stored.chunk for stored in chunks] == [new.chunk for new in expected]
+        vectors = await store.ledger.vectors(keys, EMBEDDING)
+        assert [vectors[key].tobytes() for key in keys] == [
+            new.vector.tobytes() for new in expected if new.vector is not None
+        ]
+        rows = [store.rows("SELECT terms FROM chunk_terms WHERE rowid = ?", key) for key in keys]
+        assert rows == [[(new.terms,)] for new in expected]
+        assert (store.pooled(note.note_id) is not None) == bool(expected)
+
+        audit = store.rows("SELECT revision FROM audit_log WHERE public_id = ? ORDER BY audit_id", public_id)
+        assert audit == [(revision,) for revision in range(1, note.revision + 1)]
+        open_jobs = store.rows("SELECT revision, state FROM indexing_outbox WHERE note_id = ?", note.note_id.hex)
+        assert open_jobs == [(note.revision, "pending")]
+
+
+def _check_the_file(store: SqliteStore) -> None:
+    """Counts agree with each other, and SQLite finds nothing wrong."""
+    ((chunks, terms),) = store.rows("SELECT count(*), coalesce(sum(term_count), 0) FROM memory_note_chunks")
+    assert store.rows("SELECT chunks, terms FROM lexical_totals") == [(chunks, terms)]
+    for table in ("chunk_terms", "note_chunk_embeddings"):
+        assert store.rows(f"SELECT count(*) FROM {table}") == [(chunks,)]
+    assert store.rows("PRAGMA integrity_check") == [("ok",)]
+    assert store.rows("PRAGMA foreign_key_check") == []
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2])))
