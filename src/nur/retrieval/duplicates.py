@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+import numpy as np
 import regex
 
 from nur.retrieval.grouping import Collapsed, collapse
@@ -23,26 +24,34 @@ if TYPE_CHECKING:
 
 _NUMBER = regex.compile(r"\d+")
 
+SAMPLE = 4
+"""Terms in a sample of a text."""
+
+STARTS = np.array([0, 1 << 30, 1 << 31, 3 << 30], np.uint32)
+"""Where samples start. Terms are hashes, spread evenly: texts that share nine tenths of theirs have all four terms of a
+sample in common two times in three, and one of the samples 99 times in 100; texts that share a third, one in 16."""
+
 
 def fold_duplicates(ranked: Sequence[Ranked]) -> list[Collapsed[Ranked]]:
-    """One candidate a note, best first, in; the same without those that a better one stands for, out."""
-    ends = [_ends(one) for one in ranked]
-    shared = Counter(end for pair in ends for end in pair)
-    suspects = [one for one, pair in zip(ranked, ends, strict=True) if any(shared[end] > 1 for end in pair)]
+    """One candidate a note, best first, in; the same without those that a better one stands for, out.
+
+    Only texts with a sample in common are compared: 77 chunks take .5 ms, each pair of them would take 40.
+    """
+    samples = [_samples(one.candidate.stored.profile) for one in ranked]
+    shared = Counter(sample for each in samples for sample in each)
+    suspects = [one for one, each in zip(ranked, samples, strict=True) if any(shared[sample] > 1 for sample in each)]
     folded = {one.shown.note_id: one for one in collapse(suspects, _terms)}
     hidden = {other.note_id for one in folded.values() for other in one.duplicates}
     return [folded.get(one.note_id) or Collapsed(one, ()) for one in ranked if one.note_id not in hidden]
 
 
-def _ends(one: Ranked) -> set[tuple[str, bytes]]:
-    """A text's smallest and its largest term.
-
-    Terms are hashes, so texts of which nine tenths are alike have the same smallest one nine times in ten, and one of
-    the two ends in common 99 times in 100: looking at these spares comparing every pair.
-    """
-    blob = one.candidate.stored.profile
-    distinct = (len(blob) - 4) // 5
-    return {("first", blob[4:8]), ("last", blob[4 * distinct : 4 * distinct + 4])} if distinct > 0 else set()
+def _samples(blob: bytes) -> set[bytes]:
+    """A few terms of a text from each of several places; all of them where there are few."""
+    ids = Profile.decode(blob).ids
+    if ids.size <= SAMPLE:
+        return {ids.tobytes()}
+    starts = [*np.searchsorted(ids, STARTS).tolist(), ids.size - SAMPLE]
+    return {ids[start : start + SAMPLE].tobytes() for start in starts if start + SAMPLE <= ids.size}
 
 
 def _terms(one: Ranked) -> frozenset[int]:
