@@ -101,6 +101,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         embedder = await _embedder(settings, ledger)
         stack.push_async_callback(embedder.close)
         await _refuse_bad_key(embedder)
+        # Only now: a first start that fails for want of a key must not decide which model the store has.
+        await ledger.settle("embedding_version", embedder.model.version)
         index = _index(settings, ledger, embedder.model, store_id, clock)
         stack.push_async_callback(index.close)
         services = assemble(settings, ledger, index, embedder, clock)
@@ -115,8 +117,8 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
     """The use cases over open ports."""
     store = StoreNote(ledger, index, embedder, clock, policies(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
-    get_artifact = GetArtifact(ledger, privacy)
-    gather = Gather(ledger, index, embedder, QueryVector(ledger, embedder), privacy)
+    get_artifact = GetArtifact(ledger, privacy, clock)
+    gather = Gather(ledger, index, embedder, QueryVector(embedder), privacy)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
@@ -124,8 +126,8 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
         search=Search(gather, ledger, embedder, clock),
-        list_notes=ListNotes(ledger),
-        forget=Forget(ledger, index),
+        list_notes=ListNotes(ledger, privacy),
+        forget=Forget(ledger, index, privacy),
         health=Health(ledger, index, embedder, clock),
         work=Work(ledger, index, embedder, clock),
         open_index=OpenIndex(ledger, index, clock, embedder.model.version),
@@ -160,7 +162,8 @@ def _ledger(settings: Settings, clock: Clock) -> Ledger:
 async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
     wanted = _wanted_model(settings)
-    held = EmbeddingModel.parse(await ledger.settle("embedding_version", wanted.version))
+    settled = await ledger.fact("embedding_version")
+    held = wanted if settled is None else EmbeddingModel.parse(settled)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == held.provider and wanted != held:
         raise BadConfiguration(
@@ -221,7 +224,7 @@ async def _refuse_bad_key(embedder: Embedder) -> None:
         return
     probe = await embedder.probe()
     if probe.key_refused:
-        raise KeyRefused(probe.error)
+        raise KeyRefused(str(probe.error))
     if not probe.healthy:
         log.warning("embedder_down", error=probe.error)
 
