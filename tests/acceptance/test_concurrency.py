@@ -11,7 +11,8 @@ import pytest
 from tests.artifact_texts import chapters, tokens
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import Door
+    from tests.acceptance.conftest import Door, OpenDoor
+    from tests.servers.openai_stub import OpenAIStub
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -49,6 +50,17 @@ async def test_many_texts_of_one_source_are_versions_in_a_row(shared: Door) -> N
     assert await shared.services.index.count() == before + 1
     found = await shared.data("artifact_search", query="text number of a busy source", limit=50)
     assert [hit["snippet"] for hit in found["hits"] if "busy source" in hit["snippet"]] == [texts[last]]
+
+
+async def test_a_writer_that_comes_second_embeds_nothing_again(open_door: OpenDoor, openai_stub: OpenAIStub) -> None:
+    settings = {"openai_api_key": "sk-test", "openai_base_url": openai_stub.url, "openai_embed_dims": 64}
+    async with open_door(**settings) as nur:
+        before = len(openai_stub.requests)
+        calls = [{**DOC, "source_id": "1", "content": f"text number {i}"} for i in range(MANY)]
+        made = await at_once(nur, "artifact_ingest", calls)
+        assert sorted(each["version"] for each in made) == list(range(1, MANY + 1))
+        sent = [text for request in openai_stub.requests[before:] for text in request.inputs]
+        assert sorted(sent) == sorted(call["content"] for call in calls)
 
 
 async def test_many_sources_never_collide(shared: Door) -> None:

@@ -37,6 +37,7 @@ MEMORY = {"content": "User prefers dark mode", "type": "preference", "confidence
 TURN = {"conversation_id": "c", "role": "user", "content": "Hello there", "turn_index": 0}
 DOC = {"artifact_type": "doc", "source_system": "drive", "source_id": "1"}
 KEY = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY environment variable."
+INGEST_FAILED = "Failed to ingest artifact: embedding generation failed for {} chunks. No data was written. Error: "
 TYPES = "email, doc, chat, transcript, note"
 
 
@@ -125,8 +126,7 @@ async def test_a_provider_error_fails_writes_in_the_words_of_the_specification(
             (
                 "artifact_ingest",
                 {**DOC, "content": "a document"},
-                "Failed to ingest artifact: embedding generation failed for 1 chunks. "
-                f"No data was written. Error: {error}",
+                f"{INGEST_FAILED.format(1)}{error}",
             ),
         ):
             result = await nur.call(tool, **arguments)
@@ -231,9 +231,9 @@ async def test_a_bad_filter_is_named(open_in_memory: OpenInMemory, filters: dict
 @pytest.mark.parametrize(
     ("tool", "arguments", "code", "told"),
     [
-        ("artifact_ingest", {"source_system": "s", "content": "c"}, "bad_request", "Missing required field: artifact_type"),
-        ("artifact_ingest", {"artifact_type": "doc", "content": "c"}, "bad_request", "Missing required field: source_system"),
-        ("artifact_ingest", {"artifact_type": "doc", "source_system": "s"}, "bad_request", "Missing required field: content"),
+        ("artifact_ingest", {"content": "c"}, "bad_request", "Missing required field: artifact_type"),
+        ("artifact_ingest", {"artifact_type": "doc"}, "bad_request", "Missing required field: source_system"),
+        ("artifact_ingest", DOC, "bad_request", "Missing required field: content"),
         (
             "artifact_ingest",
             {"artifact_type": "pdf", "source_system": "s", "content": "c"},
@@ -361,10 +361,7 @@ async def test_four_of_six_chunks_embedded_is_none_written(
         openai_stub.fail(*[faults.slow(0)] * 4)
         openai_stub.fail_forever(faults.status(503))
         told = await nur.refusal("artifact_ingest", **DOC, content=tokens(4900))
-        assert told == (
-            "Failed to ingest artifact: embedding generation failed for 2 chunks. "
-            "No data was written. Error: OpenAI service unavailable after 3 attempts."
-        )
+        assert told == f"{INGEST_FAILED.format(2)}OpenAI service unavailable after 3 attempts."
         openai_stub.heal()
         assert (await nur.data("artifact_search", query="river stone"))["reason"] == "nothing_stored"
         assert await nur.services.index.count() == 0

@@ -1,7 +1,7 @@
 """`make conformance`: the protocol's own suite against our server and a fixture, then its inspector against ours.
 
-Expected failures and their reasons: the two YAML files here, and docs/reference/conformance.md. Anything else that fails,
-and anything expected that passes, makes the exit code 1.
+Expected failures and their reasons: the two YAML files here, and docs/reference/conformance.md. Anything else that
+fails, and anything expected that passes, makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def _fixture() -> Iterator[str]:
     """The fixture server, in a process of its own."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "-m", "tests.conformance.fixture_server", str(port)])
+    command = [sys.executable, "-m", "tests.conformance.fixture_server", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # the SDK draws a traceback for each unknown prompt
     try:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and process.poll() is None:
