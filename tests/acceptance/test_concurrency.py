@@ -53,7 +53,11 @@ async def test_many_texts_of_one_source_are_versions_in_a_row(shared: Door) -> N
 
 
 async def test_a_writer_that_comes_second_embeds_nothing_again(open_door: OpenDoor, openai_stub: OpenAIStub) -> None:
-    settings = {"openai_api_key": "sk-test", "openai_base_url": openai_stub.url, "openai_embed_dims": 64}
+    settings: dict[str, Any] = {
+        "openai_api_key": "sk-test",
+        "openai_base_url": openai_stub.url,
+        "openai_embed_dims": 64,
+    }
     async with open_door(**settings) as nur:
         before = len(openai_stub.requests)
         calls = [{**DOC, "source_id": "1", "content": f"text number {i}"} for i in range(MANY)]

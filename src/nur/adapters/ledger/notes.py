@@ -14,6 +14,7 @@ from nur.adapters.ledger.rows import (
     has_vector,
     n,
     note_values,
+    records,
     selected,
     to_chunk,
     to_note,
@@ -270,22 +271,22 @@ def _count(connection: Connection, chunks: int, terms: int) -> None:
 
 def by_public_id(connection: Connection, tenant: str, public_id: str) -> Note | None:
     """A note by its public id, in the trash or not."""
-    row = connection.execute(_BY_PUBLIC_ID, {"tenant": tenant, "asked": public_id}).first()
-    return None if row is None else to_note(row)
+    rows = records(connection.execute(_BY_PUBLIC_ID, {"tenant": tenant, "asked": public_id}))
+    return to_note(rows[0]) if rows else None
 
 
 def by_identity(connection: Connection, tenant: str, identity: str) -> Note | None:
     """The active note with this identity, else the one last deleted."""
     for query in _BY_IDENTITY:
-        row = connection.execute(query, {"tenant": tenant, "asked": identity}).first()
-        if row is not None:
-            return to_note(row)
+        rows = records(connection.execute(query, {"tenant": tenant, "asked": identity}))
+        if rows:
+            return to_note(rows[0])
     return None
 
 
 def by_ids(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
     """Notes by their internal ids."""
-    rows = connection.execute(select(*NOTE_COLUMNS).where(n.note_id.in_(note_ids)))
+    rows = records(connection.execute(select(*NOTE_COLUMNS).where(n.note_id.in_(note_ids))))
     return {note.note_id: note for note in map(to_note, rows)}
 
 
@@ -298,7 +299,7 @@ def page(
     if after is not None:
         last = (n.tenant_id == selection.tenant, n.public_id == after)
         query = query.where(tuple_(place, n.note_id) < select(place, n.note_id).where(*last).scalar_subquery())
-    return [to_note(row) for row in connection.execute(query)]
+    return [to_note(row) for row in records(connection.execute(query))]
 
 
 def count(connection: Connection, selection: Selection, now: datetime) -> int:
@@ -327,4 +328,4 @@ def chunks(
     )
     if between is not None:
         query = query.where(memory_note_chunks.c.chunk_index.between(*between))
-    return [to_chunk(row, note_id, has_vector=row.has_vector) for row in connection.execute(query)]
+    return [to_chunk(row, note_id, has_vector=row["has_vector"]) for row in records(connection.execute(query))]

@@ -13,7 +13,7 @@ from nur.entrypoints.mcp.hits import artifact_text, hybrid_text, structured
 
 MODEL = EmbeddingModel("openai", "text-embedding-3-large", 3072)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-ARTIFACT = {"type": "doc", "source_system": "drive"}
+ARTIFACT: dict[str, Any] = {"type": "doc", "source_system": "drive"}
 
 
 def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage",), **said: Any) -> Hit:
