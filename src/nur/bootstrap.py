@@ -9,17 +9,21 @@ import asyncio
 import contextlib
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.domain.notes import Kind
+from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
+from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
 from nur.services.append_turn import AppendTurn
+from nur.services.explain import Explain
 from nur.services.forget import Forget
 from nur.services.gather import Gather
 from nur.services.get_artifact import GetArtifact
@@ -30,10 +34,13 @@ from nur.services.list_notes import ListNotes
 from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
 from nur.services.query_vector import QueryVector
+from nur.services.quote import Quote
 from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
+from nur.services.rerank import Rerank
 from nur.services.search import Search
 from nur.services.store_note import StoreNote
+from nur.services.trace_searches import TraceSearches
 from nur.services.work import Work
 
 if TYPE_CHECKING:
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
+    from nur.ports.reranker import Reranker
     from nur.ports.vector_index import IndexRecord, VectorIndex
     from nur.settings import Settings
 
@@ -76,6 +84,8 @@ class Services:
     get_artifact: GetArtifact
     reembed_artifact: ReembedArtifact
     search: Search
+    explain: Explain
+    traces: TraceSearches
     list_notes: ListNotes
     forget: Forget
     health: Health
@@ -105,27 +115,50 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         await ledger.settle("embedding_version", embedder.model.version)
         index = _index(settings, ledger, embedder.model, store_id, clock)
         stack.push_async_callback(index.close)
-        services = assemble(settings, ledger, index, embedder, clock)
+        reranker = _reranker(settings)
+        stack.push_async_callback(reranker.close)
+        services = assemble(settings, ledger, index, embedder, reranker, clock)
+        stack.push_async_callback(services.traces.flush)
         await services.open_index()
-        for job in (services.open_index.keep_trying(), services.work.forever()):
+        for job in (
+            services.open_index.keep_trying(),
+            services.work.forever(),
+            services.traces.forever(),
+            services.traces.purge_forever(),
+        ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
 
 
-def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, clock: Clock) -> Services:
+def assemble(
+    settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
+) -> Services:
     """The use cases over open ports."""
     store = StoreNote(ledger, index, embedder, clock, policies(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
-    gather = Gather(ledger, index, embedder, QueryVector(embedder), privacy)
+    traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
+    search = Search(
+        gather=Gather(ledger, index, embedder, QueryVector(embedder), privacy),
+        rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
+        quote=Quote(ledger),
+        traces=traces,
+        ledger=ledger,
+        embedder=embedder,
+        clock=clock,
+        profile=_profile(settings, embedder.model),
+        fusion=Fusion(settings.fusion),
+    )
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
-        search=Search(gather, ledger, embedder, clock),
+        search=search,
+        explain=Explain(ledger, search, traces, privacy, clock),
+        traces=traces,
         list_notes=ListNotes(ledger, privacy),
         forget=Forget(ledger, index, privacy),
         health=Health(ledger, index, embedder, clock),
@@ -266,6 +299,37 @@ def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, clock: Clo
         else ChromaFolder(settings.nur_data_dir / "chroma")
     )
     return ChromaVectorIndex(place, store_id=store_id, embedding_version=model.version, clock=clock)
+
+
+def _reranker(settings: Settings) -> Reranker:
+    if settings.rerank == "http" and settings.rerank_url is not None:
+        from nur.adapters.rerank.http import HttpReranker
+
+        key = settings.rerank_api_key.get_secret_value() if settings.rerank_api_key else None
+        return HttpReranker(settings.rerank_url, model=settings.rerank_model, api_key=key)
+    if settings.rerank == "onnx" and settings.rerank_model is not None:
+        try:
+            from nur.adapters.rerank.onnx import OnnxReranker
+        except ImportError as error:
+            raise BadConfiguration("RERANK=onnx needs an extra: pip install 'nur-memory[onnx]'") from error
+        return OnnxReranker(Path(settings.rerank_model))
+    from nur.adapters.rerank.none import NoReranker
+
+    return NoReranker()
+
+
+def _profile(settings: Settings, model: EmbeddingModel) -> ModelProfile:
+    """What was measured about the model on this store, else what comes with the program."""
+    path = settings.nur_data_dir / FOLDER / file_name(model.version)
+    if not path.is_file():
+        return profile_of(model.version)
+    try:
+        profile = ModelProfile.from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadConfiguration(f"{path}: {error}. Remove the file, or measure again.") from error
+    if profile.embedding_version != model.version:
+        raise BadConfiguration(f"{path}: it is about {profile.embedding_version}. Remove the file, or measure again.")
+    return profile
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

@@ -102,6 +102,21 @@ class Settings(BaseSettings):
     )
     chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are cut")
 
+    # Search
+    fusion: Literal["score", "rrf"] = Field(
+        default="score", description="what orders hits: the absolute score, or weighted reciprocal ranks"
+    )
+    rerank: Literal["none", "http", "onnx"] = Field(
+        default="none", description="a second opinion on the best hits: a rerank endpoint, or a local cross-encoder"
+    )
+    rerank_url: str | None = Field(default=None, description="the endpoint, such as https://api.cohere.com/v2/rerank")
+    rerank_api_key: SecretStr | None = Field(default=None, description="its key, sent as a bearer token")
+    rerank_model: str | None = Field(default=None, description="its model; for onnx the model's folder")
+    rerank_deadline: float = Field(default=2, gt=0, le=60, description="seconds after which the order stays as it was")
+    rerank_top: int = Field(default=20, ge=1, le=100, description="hits that are reranked, from the best down")
+    trace_retention_days: float = Field(default=7, ge=0, description="days to keep traces of searches; 0: keep none")
+    trace_queries: bool = Field(default=True, description="false keeps the questions out of traces")
+
     # Privacy
     privacy_enforcement: bool = Field(
         default=False, description="show a note to others than its owner only where its visibility_scope says so"
@@ -129,14 +144,23 @@ class Settings(BaseSettings):
     def _split(cls, value: Any) -> Any:
         return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
-    @field_validator("log_level", "index", "embeddings", "on_embedding_failure", "chunking_strategy", mode="before")
+    @field_validator(
+        "log_level",
+        "index",
+        "embeddings",
+        "on_embedding_failure",
+        "chunking_strategy",
+        "fusion",
+        "rerank",
+        mode="before",
+    )
     @classmethod
     def _fold_case(cls, value: Any, info: Any) -> Any:
         if not isinstance(value, str):
             return value
         return value.upper() if info.field_name == "log_level" else value.lower()
 
-    @field_validator("openai_base_url", "qdrant_url")
+    @field_validator("openai_base_url", "qdrant_url", "rerank_url")
     @classmethod
     def _is_http(cls, value: str | None) -> str | None:
         if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):
@@ -153,6 +177,10 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"CHUNK_TARGET_TOKENS must not be larger than SINGLE_PIECE_MAX_TOKENS ({self.single_piece_max_tokens})"
             )
+        if self.rerank == "http" and self.rerank_url is None:
+            raise ValueError("RERANK=http needs RERANK_URL, such as https://api.cohere.com/v2/rerank")
+        if self.rerank == "onnx" and self.rerank_model is None:
+            raise ValueError("RERANK=onnx needs RERANK_MODEL: a folder with model.onnx and tokenizer.json")
         if not self.binds_loopback and self.nur_token is None and not self.nur_published_on_loopback:
             raise ValueError(
                 f"NUR_BIND={self.nur_bind} is reachable by others: set NUR_TOKEN, or bind 127.0.0.1 "

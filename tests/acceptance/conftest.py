@@ -17,6 +17,7 @@ from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
 from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
+from nur.adapters.rerank.none import NoReranker
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.ports.clock import SystemClock
 from nur.settings import load
@@ -113,6 +114,7 @@ async def _in_memory(
         ledger or InMemoryLedger(clock),
         InMemoryVectorIndex(clock),
         embedder or InMemoryEmbedder(),
+        NoReranker(),
         clock,
     )
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.rerank_stub import RerankStub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,4 +17,11 @@ if TYPE_CHECKING:
 def openai_stub() -> Iterator[OpenAIStub]:
     """A healthy OpenAI-compatible server at `openai_stub.url`; tell it to misbehave with `fail` and `fail_forever`."""
     with OpenAIStub() as stub:
+        yield stub
+
+
+@pytest.fixture
+def rerank_stub() -> Iterator[RerankStub]:
+    """A healthy rerank endpoint at `rerank_stub.url`; tell it to misbehave with `fail_forever`."""
+    with RerankStub() as stub:
         yield stub

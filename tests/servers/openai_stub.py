@@ -89,8 +89,8 @@ class OpenAIStub:
         """The base URL to give to a client."""
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def fail(self, *faults: Fault) -> None:
-        """Misbehave on the next requests for embeddings, one fault each."""
+    def fail(self, *faults: Fault | None) -> None:
+        """Misbehave on the next requests for embeddings, one fault each; None lets one through."""
         self._script.extend(faults)
 
     def fail_forever(self, fault: Fault) -> None:

@@ -8,6 +8,7 @@ NurError
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider answered that it never will: key or input
 │   ├── IndexDown           the vector index did not answer
+│   ├── RerankerDown        the reranker did not answer, or not usably
 │   └── StoreDown           the ledger could not be read or written
 ├── BadConfiguration        the operator: exit code 2
 │   └── KeyRefused          the provider turned the key away
@@ -79,6 +80,12 @@ class IndexDown(Unavailable):
     """The vector index did not answer."""
 
     code = "index_unavailable"
+
+
+class RerankerDown(Unavailable):
+    """The reranker did not answer, or not usably; the order stays as it was."""
+
+    code = "rerank_failed"
 
 
 class StoreDown(Unavailable):

@@ -37,12 +37,19 @@ class Mode(StrEnum):
     LEXICAL = "lexical"
 
 
+class Fusion(StrEnum):
+    """What decides the order of candidates."""
+
+    SCORE = "score"  #: the absolute score
+    RRF = "rrf"  #: weighted reciprocal ranks
+
+
 class Silence(StrEnum):
     """Why an answer is empty."""
 
-    NOTHING_STORED = "nothing_stored"
-    BELOW_FLOOR = "below_floor"
-    DEGRADED = "degraded"
+    NOTHING_STORED = "nothing_stored"  #: nothing is stored that could match: the selection is empty
+    BELOW_FLOOR = "below_floor"  #: there are notes, but none that answers
+    DEGRADED = "degraded"  #: there are notes, and what would have compared them did not answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +88,9 @@ class Hit:
     rrf_score: float  #: Σ w / (60 + rank)
     ranks: Mapping[str, int]  #: by ranker, from 1
     passages: tuple[Passage, ...]  #: best first
+    item_id: UUID  #: names this hit in the search's trace
+    rerank_score: float | None = None  #: the reranker's own, where one was asked
+    duplicates: tuple[str, ...] = ()  #: public ids of notes with almost the same text, which this hit stands for
     expanded: tuple[str, ...] | None = None  #: the chunk between its neighbours, where asked for
 
     @property
@@ -97,10 +107,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Best hits first; `degraded` names each ranker that did not answer."""
+    """Best hits first; `degraded` names each ranker that did not answer: `dense`, `rerank`."""
 
     hits: tuple[Hit, ...]
     search_id: UUID
+    trace_id: UUID  #: of the trace that says how this came about
     model: EmbeddingModel  #: whose vectors were compared
     degraded: tuple[str, ...] = ()
     reason: Silence | None = None  #: set when there are no hits

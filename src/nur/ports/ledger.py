@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from nur.domain.chunks import Chunk
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.domain.selection import Selection
+    from nur.domain.traces import Trace, TraceItem
     from nur.ports.embedder import Floats
 
 
@@ -281,4 +283,20 @@ class Ledger(Protocol):
 
     async def backlog(self, now: datetime) -> Backlog:
         """What waits to be indexed."""
+        ...
+
+    async def save_traces(self, traces: Sequence[Trace]) -> None:
+        """Keep traces of searches; one that is there already stays as it is."""
+        ...
+
+    async def trace(self, tenant: str, name: UUID) -> Trace | None:
+        """A trace by its own id or by its search's."""
+        ...
+
+    async def trace_item(self, tenant: str, item_id: UUID) -> TraceItem | None:
+        """One hit of a trace."""
+        ...
+
+    async def purge_traces(self, before: datetime) -> int:
+        """Let go of traces made before then; gives back how many."""
         ...

@@ -16,6 +16,15 @@ class Reranker(Protocol):
         """`none`, or the model's name."""
         ...
 
-    async def score(self, query: str, passages: Sequence[str]) -> list[float] | None:
-        """A score a passage, higher is better; None when there is no opinion. Raises Unavailable."""
+    @property
+    def max_chars(self) -> int:
+        """Characters of a passage that it reads; 0 when it has no opinion on anything and need not be asked."""
+        ...
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """A score a passage, in their order, higher is better. Raises RerankerDown."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and models."""
         ...

@@ -1,59 +1,96 @@
-"""What was measured for one embedding model: its weight beside the words, and the score below which nothing answers."""
+"""What was measured about an embedding model: how much its cosines count, and below what nothing is an answer.
+
+A profile belongs to an embedding version. The packaged model's stands here; others are measured on the owner's own
+store and kept as `profiles/<embedding version>.json` in the data folder.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 FOLDER = "profiles"
-"""Where profiles are kept in the data folder, a file a model."""
+"""Where measured profiles are kept in the data folder, a file a model."""
 
-COSINE_WEIGHT = 0.5
-"""The weight of a model that nobody has measured: .3 to .7 are alike on every set."""
+DEFAULT_COSINE_WEIGHT = 0.5
+"""For a model that nobody measured: .3 to .7 were alike on every set with three different models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
-    """Weights of one embedding model. A model that nobody has measured has the usual weight and no floor."""
+    """How a model's vectors are used; all of it chosen by measurement."""
 
     embedding_version: str
-    cosine_weight: float = COSINE_WEIGHT  #: of the cosine beside the lexical share
-    floor: float | None = None  #: hits that score less are not shown; None: all are
-    measured_at: datetime | None = None  #: None: these are defaults
-    questions: int = 0  #: how many were asked to find out
+    cosine_weight: float = DEFAULT_COSINE_WEIGHT  #: of a cosine beside the lexical share
+    rrf_weight: float = 1.0  #: of a rank among the vectors beside one among the words, where ranks are fused
+    bonuses: bool = True  #: whether headings and who speaks count
+    floor: float | None = None  #: least relevance, bonuses left out, of a hit that is shown; None: everything is shown
+    measured_at: str = ""  #: ISO 8601; empty: never, these are defaults
+    questions: int = 0  #: how many were asked to find this out
 
     @property
-    def file_name(self) -> str:
-        """The profile's file: the model's name may hold what a file's name may not."""
-        return re.sub(r"[^\w.:-]", "_", self.embedding_version) + ".json"
+    def is_measured(self) -> bool:
+        """Whether somebody measured this, on a store or on data sets."""
+        return bool(self.measured_at)
 
     def to_json(self) -> str:
-        """The file's text."""
-        measured_at = self.measured_at.isoformat(timespec="seconds") if self.measured_at else None
-        return json.dumps({**asdict(self), "measured_at": measured_at}, indent=2) + "\n"
+        """The profile as kept in a file."""
+        return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> ModelProfile:
-        """Read a file's text. Raises ValueError, saying what is wrong with it."""
+        """The profile that was kept; unknown keys are a later version's. Raises ValueError, naming what is wrong."""
         found = json.loads(text)
-        if not isinstance(found, dict) or not isinstance(found.get("embedding_version"), str):
-            raise ValueError("embedding_version is missing")  # noqa: TRY004 - the file is wrong, not the program
-        measured_at = found.get("measured_at")
-        return cls(
-            embedding_version=found["embedding_version"],
-            cosine_weight=_number(found, "cosine_weight", COSINE_WEIGHT) or 0.0,
-            floor=_number(found, "floor", None),
-            measured_at=datetime.fromisoformat(measured_at) if isinstance(measured_at, str) else None,
-            questions=int(_number(found, "questions", 0.0) or 0),
-        )
+        _insist(isinstance(found, dict), "a profile is a JSON object")
+        _insist(isinstance(found.get("embedding_version"), str), "a profile names its embedding_version")
+        known = {name: value for name, value in found.items() if name in {field.name for field in fields(cls)}}
+        for name, (low, high) in _RANGES.items():
+            _insist(_is_between(known.get(name, low), low, high), f"{name} must be a number from {low} to {high}")
+        floor, (low, high) = known.get("floor"), _FLOORS
+        _insist(floor is None or _is_between(floor, low, high), f"floor must be null or a number from {low} to {high}")
+        _insist(isinstance(known.get("bonuses", True), bool), "bonuses must be true or false")
+        _insist(isinstance(known.get("measured_at", ""), str), "measured_at must be a string")
+        return cls(**known)
 
 
-def _number(found: dict[str, object], name: str, default: float | None) -> float | None:
-    value = found.get(name, default)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{name} must be a number")  # noqa: TRY004
-    return float(value)
+_RANGES = {"cosine_weight": (0.0, 10.0), "rrf_weight": (0.0, 10.0), "questions": (0, 10**9)}
+_FLOORS = (-10.0, 10.0)
+
+
+def _insist(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def _is_between(value: Any, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+LOCAL = ModelProfile(
+    embedding_version="local:wordllama-l2-supercat:256",
+    cosine_weight=0.5,
+    floor=0.04,
+    measured_at="2026-11-15",
+    questions=11_779,
+)
+"""Measured on 22 sets of chats, meetings, documents and passages in eleven languages.
+
+No floor fits every store. At .04 no set loses a single hit that answers; at .05 Arabic questions about English text
+lose .010 recall@10, at .08 questions about meetings .008, at .16 a small store of code notes .11. So this floor is
+for what has nothing in common with the store: it silences 5% of questions asked of another meeting, 3% asked of another
+chat that is one document, and none asked of another chat's turns. At .16 it would be 44%, 39% and 17%.
+"""
+
+BUILT_IN = {LOCAL.embedding_version: LOCAL}
+
+
+def profile_of(embedding_version: str) -> ModelProfile:
+    """The profile that comes with the program: measured for the packaged model, a stated default for any other."""
+    return BUILT_IN.get(embedding_version) or ModelProfile(embedding_version=embedding_version)
+
+
+def file_name(embedding_version: str) -> str:
+    """Where a version's profile is kept: the version, with `_` for what no file system likes, `.json` behind it."""
+    return re.sub(r"[^\w.\-]", "_", embedding_version) + ".json"

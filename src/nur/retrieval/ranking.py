@@ -1,4 +1,4 @@
-"""Rank candidates: each one's lexical share, its cosine and its bonus, fused into one absolute score."""
+"""Rank candidates: each one's lexical share, its cosine and its bonus, fused into one absolute score or by ranks."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.domain.notes import Kind
+from nur.domain.search import Fusion
 from nur.retrieval.headings import heading_bonus
 from nur.retrieval.priors import asks_about_the_asker, speaker, turn_prior, words
-from nur.retrieval.scoring import (
-    COSINE_WEIGHT,
-    NEIGHBOUR_WEIGHTS,
-    Neighbour,
-    Pool,
-    lexical_scores,
-    reciprocal_ranks,
-)
+from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Neighbour, Pool, lexical_scores, reciprocal_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.notes import ChunkKey
+    from nur.domain.notes import ChunkKey, NoteId
     from nur.ports.ledger import Candidate
+    from nur.retrieval.model_profile import ModelProfile
     from nur.retrieval.queries import WeighedTerms
 
 LEXICAL, DENSE = "lexical", "dense"
@@ -34,12 +29,22 @@ class Ranked:
     """A candidate with everything that is known about its fitness."""
 
     candidate: Candidate
-    score: float  #: lexical + COSINE_WEIGHT · cosine + bonus: comparable between questions
+    score: float  #: lexical + weight · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's weight that its words match
     cosine: float | None  #: None: it has no vector, or nothing was compared
     bonus: float  #: what its heading and its speaker tell
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
+
+    @property
+    def relevance(self) -> float:
+        """The score without the bonus, which does not say that the answer is there: what the floor looks at."""
+        return self.score - self.bonus
+
+    @property
+    def note_id(self) -> NoteId:
+        """Whose chunk it is."""
+        return self.candidate.note.note_id
 
 
 def rank(
@@ -49,24 +54,31 @@ def rank(
     terms: WeighedTerms,
     average_length: float,
     cosines: Mapping[ChunkKey, float],
+    profile: ModelProfile,
+    fusion: Fusion = Fusion.SCORE,
 ) -> list[Ranked]:
-    """Candidates, best first; equal ones by the older chunk. `beside` lend their words and are not ranked."""
+    """Candidates, best first; equal ones by the older chunk. `beside` lend their words and are not ranked.
+
+    Every candidate gets both scores; `fusion` says which of them decides the order.
+    """
     if not candidates:
         return []
     everything = [*candidates, *beside]
     lexical = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].tolist()
-    bonuses = _bonuses(question, candidates, frozenset(terms.ids.tolist()))
+    bonuses = (
+        _bonuses(question, candidates, frozenset(terms.ids.tolist())) if profile.bonuses else [0.0] * len(candidates)
+    )
     keys = [candidate.stored.chunk_key for candidate in candidates]
     orders = {
         LEXICAL: _order({key: share for key, share in zip(keys, lexical, strict=True) if share > 0}),
         DENSE: _order({key: cosines[key] for key in keys if key in cosines}),
     }
-    fused = reciprocal_ranks([(1.0, order) for order in orders.values()])
+    fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (profile.rrf_weight, orders[DENSE])])
     places = {name: {key: place for place, key in enumerate(order, 1)} for name, order in orders.items()}
     ranked = [
         Ranked(
             candidate=candidate,
-            score=share + COSINE_WEIGHT * cosines.get(key, 0.0) + bonus,
+            score=share + profile.cosine_weight * cosines.get(key, 0.0) + bonus,
             lexical=share,
             cosine=cosines.get(key),
             bonus=bonus,
@@ -75,7 +87,9 @@ def rank(
         )
         for candidate, key, share, bonus in zip(candidates, keys, lexical, bonuses, strict=True)
     ]
-    return sorted(ranked, key=lambda found: (-found.score, found.candidate.stored.chunk_key))
+    if fusion is Fusion.RRF:
+        return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.stored.chunk_key))
+    return sorted(ranked, key=lambda one: (-one.score, one.candidate.stored.chunk_key))
 
 
 def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:

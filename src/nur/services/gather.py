@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +21,12 @@ from nur.retrieval.queries import candidate_terms, query_terms, weigh
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.notes import ChunkKey
+    from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Candidate, Corpus, Ledger
     from nur.ports.vector_index import VectorIndex
-    from nur.retrieval.queries import QueryTerm, WeighedTerms
+    from nur.retrieval.queries import WeighedTerms
     from nur.services.privacy import PrivacyFilter
     from nur.services.query_vector import QueryVector
 
@@ -35,6 +36,9 @@ log = EventLog("RetrievalService")
 OVERFETCH = 4
 #: The best 20 of each ranker and the turns beside them rank as well as everything would; twice that, to be safe.
 LEAST_CANDIDATES = 40
+#: How many times more candidates are asked for when too few hits came of them, and where that ends.
+WIDER = 4
+MOST_CANDIDATES = 2_000
 #: Chunks compared one by one because the index has not heard of them yet; more would take longer than a search may.
 MOST_UNINDEXED = 50_000
 #: An answer without vectors is better than one after the provider's whole patience.
@@ -44,16 +48,32 @@ TURNS_BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A question, analysed: what does not change however many candidates are asked for."""
+
+    weighed: WeighedTerms
+    asked: Sequence[int]  #: the terms that candidates are looked up by
+    corpus: Corpus
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """Everything that scoring needs."""
 
     candidates: Sequence[Candidate]
     beside: Sequence[Candidate]  #: turns that are no candidates, but whose words count for those beside them
-    terms: WeighedTerms
-    corpus: Corpus
+    dropped: Sequence[ChunkKey]  #: what a ranker found and nobody may see: gone, expired, outside the selection
+    question: Question
     vector: Floats | None  #: None: nothing is compared by meaning
     cosines: Mapping[ChunkKey, float]  #: of every candidate that has a vector
+    wanted: int  #: candidates asked of each ranker
+    has_more: bool  #: a ranker gave as many as were wanted, so there may be others
     degraded: tuple[str, ...] = ()
+
+    @property
+    def terms(self) -> WeighedTerms:
+        """The question's terms with their weights."""
+        return self.question.weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,59 +88,103 @@ class Gather:
 
     async def __call__(self, request: SearchRequest) -> Found:
         """Candidates of both rankers and the turns beside them, with their cosines."""
-        wanted = max(LEAST_CANDIDATES, request.limit * OVERFETCH)
-        terms = query_terms(request.query, ANALYZER)
-        corpus = await self.ledger.corpus([row_word(term.id) for term in terms])
+        question = await self._analysed(request)
+        return await self._collect(request, question, max(LEAST_CANDIDATES, request.limit * OVERFETCH))
+
+    async def wider(self, request: SearchRequest, found: Found) -> Found:
+        """The same with more candidates: for when too many of them turned out to be one note, or not to be shown."""
+        return await self._collect(request, found.question, found.wanted * WIDER, found.vector)
+
+    async def _collect(
+        self, request: SearchRequest, question: Question, wanted: int, vector: Floats | None = None
+    ) -> Found:
         (vector, dense), lexical = await asyncio.gather(
-            self._dense(request, corpus, wanted), self._lexical(request, terms, corpus, wanted)
+            self._dense(request, question.corpus, wanted, vector), self._lexical(request, question, wanted)
         )
         keys = list({**(dense or {}), **dict.fromkeys(lexical)})
-        found = await self.ledger.candidates(keys, request.selection)
-        found, beside = await self._with_turns_beside(found, request)
-        candidates = self.privacy.filter_results(found, request.principal)
-        cosines = {} if vector is None else await self._cosines(vector, candidates, dense or {})
+        read, beside = await self._with_turns_beside(await self.ledger.candidates(keys, request.selection), request)
+        candidates = self.privacy.filter_results(read, request.principal)
+        shown = {candidate.stored.chunk_key for candidate in candidates}
         return Found(
             candidates=candidates,
             beside=self.privacy.filter_results(beside, request.principal),
-            terms=weigh(terms, _by_id(terms, corpus), corpus.chunks),
-            corpus=corpus,
+            dropped=[key for key in keys if key not in shown],
+            question=question,
             vector=vector,
-            cosines=cosines,
+            cosines={} if vector is None else await self._cosines(vector, candidates, dense or {}),
+            wanted=wanted,
+            has_more=wanted < MOST_CANDIDATES and max(len(lexical), len(dense or {})) >= wanted,
             degraded=("dense",) if dense is None else (),
         )
 
-    async def _dense(
-        self, request: SearchRequest, corpus: Corpus, wanted: int
-    ) -> tuple[Floats | None, Mapping[ChunkKey, float] | None]:
-        """The question's vector and the cosines of the nearest chunks; None for both when there is no answer.
+    async def alone(self, request: SearchRequest, note: Note) -> Found:
+        """The chunks of one note as if they had been found, for explaining why they were not."""
+        question = await self._analysed(request)
+        vector = None if request.mode is Mode.LEXICAL else await self._vector(request, question.corpus)
+        keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
+        read, beside = await self._with_turns_beside(await self.ledger.candidates(keys, request.selection), request)
+        own = [candidate for candidate in read if candidate.note.note_id == note.note_id]
+        candidates = self.privacy.filter_results(own, request.principal)
+        others = [*beside, *(turn for turn in read if turn.note.note_id != note.note_id)]
+        return Found(
+            candidates=candidates,
+            beside=self.privacy.filter_results(others, request.principal),
+            dropped=(),
+            question=question,
+            vector=vector,
+            cosines={} if vector is None else await self._cosines(vector, candidates, {}),
+            wanted=len(keys),
+            has_more=False,
+        )
 
-        Asks the index, and looks exactly at what it has not heard of yet.
-        """
+    async def _analysed(self, request: SearchRequest) -> Question:
+        terms = query_terms(request.query, ANALYZER)
+        corpus = await self.ledger.corpus([row_word(term.id) for term in terms])
+        chunks_with = {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
+        return Question(
+            weighed=weigh(terms, chunks_with, corpus.chunks),
+            asked=candidate_terms(terms, chunks_with, corpus.chunks),
+            corpus=corpus,
+        )
+
+    async def _dense(
+        self, request: SearchRequest, corpus: Corpus, wanted: int, vector: Floats | None
+    ) -> tuple[Floats | None, Mapping[ChunkKey, float] | None]:
+        """The question's vector and the cosines of the nearest chunks; None for both when there is no answer."""
         if request.mode is Mode.LEXICAL:
             return None, {}
+        if vector is None:
+            vector = await self._vector(request, corpus)
+        nearest = None if vector is None else await self._nearest(request, vector, wanted)
+        return (None, None) if nearest is None else (vector, nearest)
+
+    async def _vector(self, request: SearchRequest, corpus: Corpus) -> Floats | None:
         try:
-            vector = await asyncio.wait_for(self.query_vector(request.query, corpus), QUERY_SECONDS)
+            return await asyncio.wait_for(self.query_vector(request.query, corpus), QUERY_SECONDS)
+        except (EmbedderDown, BadConfiguration, TimeoutError) as error:
+            log.warning("dense_unavailable", error=type(error).__name__)
+            return None
+
+    async def _nearest(self, request: SearchRequest, vector: Floats, wanted: int) -> dict[ChunkKey, float] | None:
+        """The nearest chunks: asks the index, and looks exactly at what it has not heard of yet."""
+        try:
             near, (fresh, vectors) = await asyncio.gather(
                 self.index.query(vector, request.selection, wanted),
                 self.ledger.unindexed(request.selection, self.embedder.model.version, MOST_UNINDEXED),
             )
-        except (EmbedderDown, BadConfiguration, IndexDown, TimeoutError) as error:
+        except IndexDown as error:
             log.warning("dense_unavailable", error=type(error).__name__)
-            return None, None
+            return None
         if len(fresh) == MOST_UNINDEXED:
-            return None, None
-        return vector, {neighbour.chunk_key: neighbour.similarity for neighbour in near} | _exact(
-            vector, fresh, vectors
-        )
+            return None
+        cosines = {neighbour.chunk_key: neighbour.similarity for neighbour in near} | _exact(vector, fresh, vectors)
+        return dict(nlargest(wanted, cosines.items(), key=lambda item: item[1]))
 
-    async def _lexical(
-        self, request: SearchRequest, terms: Sequence[QueryTerm], corpus: Corpus, wanted: int
-    ) -> list[ChunkKey]:
+    async def _lexical(self, request: SearchRequest, question: Question, wanted: int) -> list[ChunkKey]:
         """Chunks that hold the question's telling words."""
         if request.mode is Mode.DENSE:
             return []
-        asked = candidate_terms(terms, _by_id(terms, corpus), corpus.chunks)
-        found = await self.ledger.lexical([row_word(term) for term in asked], request.selection, wanted)
+        found = await self.ledger.lexical([row_word(term) for term in question.asked], request.selection, wanted)
         return [hit.chunk_key for hit in found]
 
     async def _with_turns_beside(
@@ -143,10 +207,6 @@ class Gather:
         vectors = await self.ledger.vectors(missing, self.embedder.model.version)
         compared = _exact(vector, list(vectors), np.stack(list(vectors.values()))) if vectors else {}
         return {key: known[key] for key in keys if key in known} | compared
-
-
-def _by_id(terms: Sequence[QueryTerm], corpus: Corpus) -> dict[int, int]:
-    return {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
 
 
 def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats) -> dict[ChunkKey, float]:

@@ -1,49 +1,59 @@
-"""Profiles of embedding models, as files."""
-
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
 
 import pytest
 
-from nur.retrieval.model_profile import COSINE_WEIGHT, ModelProfile
+from nur.retrieval.model_profile import LOCAL, ModelProfile, file_name, profile_of
 
 
-@pytest.mark.parametrize("floor", [None, 0.27])
-def test_a_profile_survives_its_file(floor: float | None) -> None:
+def test_a_profile_comes_back_from_its_file_as_it_was() -> None:
     profile = ModelProfile(
-        embedding_version="local:model:256",
-        cosine_weight=0.4,
-        floor=floor,
-        measured_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-        questions=240,
+        embedding_version="openai:big:3072",
+        cosine_weight=0.7,
+        rrf_weight=2.0,
+        bonuses=False,
+        floor=0.31,
+        measured_at="2026-11-15T10:00:00Z",
+        questions=200,
     )
     assert ModelProfile.from_json(profile.to_json()) == profile
 
 
-def test_a_model_that_nobody_measured_has_the_usual_weight_and_no_floor() -> None:
-    profile = ModelProfile(embedding_version="openai:new:8")
-    assert (profile.cosine_weight, profile.floor, profile.measured_at) == (COSINE_WEIGHT, None, None)
-    assert ModelProfile.from_json('{"embedding_version": "openai:new:8"}') == profile
+def test_keys_of_a_later_version_are_passed_over_and_missing_ones_are_defaults() -> None:
+    profile = ModelProfile.from_json('{"embedding_version": "a:b:1", "floor": null, "colour": "red"}')
+    assert profile == ModelProfile(embedding_version="a:b:1")
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("change", "named"),
     [
-        "",
-        "[]",
-        "{}",
-        '{"embedding_version": 3}',
-        '{"embedding_version": "m", "floor": "low"}',
-        '{"embedding_version": "m", "cosine_weight": true}',
-        '{"embedding_version": "m", "measured_at": "yesterday"}',
+        ({"embedding_version": 3}, "embedding_version"),  # not a name
+        ({"cosine_weight": "half"}, "cosine_weight"),  # not a number
+        ({"cosine_weight": -0.1}, "cosine_weight"),  # would rank the farthest first
+        ({"cosine_weight": float("nan")}, "cosine_weight"),  # compares with nothing
+        ({"floor": True}, "floor"),  # JSON's true is no number
+        ({"bonuses": 1}, "bonuses"),
+        ({"measured_at": 2026}, "measured_at"),
     ],
 )
-def test_a_file_that_is_no_profile_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - whichever it is, the file is named by who reads it
+def test_a_bad_value_is_named(change: dict[str, object], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        ModelProfile.from_json(json.dumps({"embedding_version": "a:b:1", **change}))
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "{", ""])
+def test_what_is_no_profile_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
         ModelProfile.from_json(text)
 
 
-def test_a_profile_never_leaves_its_folder() -> None:
-    name = ModelProfile(embedding_version="onnx:../../evil/model:8").file_name
-    assert "/" not in name
+def test_the_packaged_model_is_measured_and_any_other_has_no_floor() -> None:
+    assert profile_of("local:wordllama-l2-supercat:256") is LOCAL
+    assert LOCAL.is_measured
+    other = profile_of("openai:text-embedding-3-large:3072")
+    assert (other.floor, other.is_measured) == (None, False)
+
+
+def test_a_version_names_a_file_on_every_system() -> None:
+    assert file_name("openai:BAAI/bge-m3:1024") == "openai_BAAI_bge-m3_1024.json"

@@ -19,9 +19,11 @@ from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from nur.adapters.in_memory.chunks import ChunkRow
     from nur.domain.selection import Selection
+    from nur.domain.traces import Trace, TraceItem
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.ledger import Backlog, Job, NoteWrite, StoredChunk
@@ -49,6 +51,7 @@ class InMemoryLedger:
         self._notes = InMemoryNotes()
         self._chunks = InMemoryChunks()
         self._outbox = InMemoryOutbox()
+        self._traces: dict[UUID, Trace] = {}
 
     async def open(self) -> None:
         """Nothing to do."""
@@ -249,6 +252,27 @@ class InMemoryLedger:
     async def backlog(self, now: datetime) -> Backlog:
         """What waits to be indexed."""
         return self._outbox.backlog(now)
+
+    async def save_traces(self, traces: Sequence[Trace]) -> None:
+        """Keep traces of searches."""
+        for trace in traces:
+            self._traces.setdefault(trace.trace_id, trace)
+
+    async def trace(self, tenant: str, name: UUID) -> Trace | None:
+        """A trace by its own id or by its search's."""
+        traces = (trace for trace in self._traces.values() if trace.tenant == tenant)
+        return next((trace for trace in traces if name in (trace.trace_id, trace.search_id)), None)
+
+    async def trace_item(self, tenant: str, item_id: UUID) -> TraceItem | None:
+        """One hit of a trace."""
+        items = (item for trace in self._traces.values() if trace.tenant == tenant for item in trace.items)
+        return next((item for item in items if item.item_id == item_id), None)
+
+    async def purge_traces(self, before: datetime) -> int:
+        """Let go of traces made before then."""
+        kept = {name: trace for name, trace in self._traces.items() if trace.created_at >= before}
+        purged, self._traces = len(self._traces) - len(kept), kept
+        return purged
 
     def _selected(self, rows: Iterable[ChunkRow], selection: Selection) -> list[ChunkRow]:
         now = self._clock.now()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "serve": "Run the server: MCP at /mcp, health at /health.",
     "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
+    "explain": "Say why a search returned what it did, and why not another note.",
     "eval": "Measure how well search finds the right passage.",
     "config": "Show the settings in effect; secrets are masked.",
     "doctor": "Check this machine and a running server: the smoke test after a deployment.",

@@ -1,4 +1,4 @@
-"""Routes: /mcp, /health, /livez, /readyz, /metrics."""
+"""Routes: /mcp, /health, /livez, /readyz, /metrics, /v2/searches/{search_id}/explain."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from nur.entrypoints.http import explanations
 from nur.entrypoints.http.guard import Callers, Guard
 from nur.observability import metrics
 from nur.observability.events import SERVICE
@@ -60,6 +61,9 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
     async def exposition(_: Request) -> Response:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    async def explain(request: Request) -> Response:
+        return await explanations.answer(request, await services())
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with server.session_manager.run():
@@ -73,6 +77,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
         Route("/livez", live),
         Route("/readyz", ready),
         Route("/metrics", exposition),
+        Route("/v2/searches/{search_id}/explain", explain),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, callers=callers)], lifespan=lifespan)
     app.router.redirect_slashes = False

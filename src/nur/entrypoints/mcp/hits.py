@@ -22,6 +22,7 @@ def structured(result: SearchResult) -> dict[str, Any]:
     """A search's whole answer."""
     answer: dict[str, Any] = {
         "search_id": str(result.search_id),
+        "trace_id": str(result.trace_id),
         "hits": [_hit(hit, result.model) for hit in result.hits],
         "degraded": list(result.degraded),
     }
@@ -35,8 +36,10 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "type": hit.type,
         "id": note.public_id,
         "chunk_id": hit.chunk_id,
+        "item_id": str(hit.item_id),
         "score": round(hit.score, 4),
         "rrf_score": round(hit.rrf_score, 4),
+        **({} if hit.rerank_score is None else {"rerank_score": round(hit.rerank_score, 4)}),
         "ranks": dict(hit.ranks),
         "title": about.title,
         "snippet": best.text,
@@ -60,6 +63,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
             role=about.role,
         ),
         "sensitivity": about.sensitivity,
+        "near_identical": {"count": len(hit.duplicates), "ids": list(hit.duplicates)},
         **({"neighbors": list(hit.expanded)} if hit.expanded is not None else {}),
     }
 
@@ -74,7 +78,7 @@ def _present(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def artifact_text(result: SearchResult) -> str:
+def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
     """The answer of artifact_search, in the form of the specification's section 4.2.2."""
     if not result.hits:
         return NOTHING
@@ -88,12 +92,14 @@ def artifact_text(result: SearchResult) -> str:
             f"Type: {about.type} | Source: {one_line(about.source_system or '')}",
             *_shown(hit),
             *_line("Evidence", about.source_url or about.source_id),
+            *near_identical(hit),
+            *(_details(hit, result.model) if detailed else ()),
         ]
         blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, *(_search_line(result) if detailed else ())])
 
 
-def hybrid_text(result: SearchResult, kinds: frozenset[Kind]) -> str:
+def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool = False) -> str:
     """The answer of hybrid_search, in the form of the specification's section 4.2.5."""
     if not result.hits:
         return NOTHING
@@ -105,8 +111,31 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind]) -> str:
             f"Relevance: {hit.score:.4f}",
         ]
         body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
-        blocks.append("\n".join([*head, *body]))
-    return "\n\n".join(blocks)
+        details = _details(hit, result.model) if detailed else ()
+        blocks.append("\n".join([*head, *body, *near_identical(hit), *details]))
+    return "\n\n".join([*blocks, *(_search_line(result) if detailed else ())])
+
+
+def near_identical(hit: Hit) -> list[str]:
+    """How many notes with almost the same text this hit stands for."""
+    return [f"+{len(hit.duplicates)} near-identical"] if hit.duplicates else []
+
+
+def _details(hit: Hit, model: EmbeddingModel) -> list[str]:
+    """Where the passages stand, how each ranker placed the hit, where it comes from."""
+    note, about = hit.note, hit.note.about
+    ranks = [f"{ranker} {rank}" for ranker, rank in sorted(hit.ranks.items())]
+    reranked = [] if hit.rerank_score is None else [f"reranker score {hit.rerank_score:.4f}"]
+    times = f"ts {utc(about.occurred_at)} | ingested {utc(note.ingested_at)}"
+    return [
+        f"Offsets: {', '.join(f'{passage.start_char}-{passage.end_char}' for passage in hit.passages)}",
+        f"Ranks: {', '.join([*ranks, *reranked]) or 'none'}",
+        f"Provenance: {times} | version {note.version} | {model.name}, {model.dimensions} dimensions",
+    ]
+
+
+def _search_line(result: SearchResult) -> list[str]:
+    return [f"Search: {result.search_id}"]
 
 
 def _artifact_lines(hit: Hit) -> list[str]:

@@ -57,7 +57,7 @@ async def memory_search(
     result = await services.search(
         SearchRequest(query=checked_text("query", query), selection=selection, limit=limit, tool="memory_search")
     )
-    lines = [_line(hit.note, hit.passages[0].text) for hit in result.hits]
+    lines = [" ".join([_line(hit.note, hit.passages[0].text), *hits.near_identical(hit)]) for hit in result.hits]
     return answers.answer("\n".join(lines) or "No memories found.", hits.structured(result))
 
 

@@ -16,6 +16,9 @@ Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidenc
 Limit = Annotated[int, Field(ge=1, le=50, description="Most results")]
 Neighbours = Annotated[bool, Field(description="Show the chunks before and after, too")]
 
+MaxChars = Annotated[int, Field(ge=200, le=20_000, description="Characters of passages in all")]
+ResponseFormat = Annotated[Literal["concise", "detailed"], Field(description="detailed: ranks, offsets, provenance")]
+
 ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 SensitivityName = Literal["normal", "sensitive", "highly_sensitive"]
 VisibilityName = Literal["me", "team", "org", "custom"]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind
-from nur.domain.search import SearchRequest
+from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
 from nur.entrypoints.mcp.arguments import Arguments, check
@@ -16,8 +16,10 @@ from nur.entrypoints.mcp.parameters import (
     READS,
     ArtifactType,
     Limit,
+    MaxChars,
     Neighbours,
     Query,
+    ResponseFormat,
     SensitivityName,
     VisibilityName,
     checked_moment,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 ARTIFACTS = frozenset({Kind.ARTIFACT})
 MEMORIES = frozenset({Kind.MEMORY, Kind.NOTE, Kind.EVENT})
 TURNS = frozenset({Kind.TURN})
+DETAILED = "detailed"
 Time = Annotated[str | None, Field(description="ISO 8601")]
 
 
@@ -58,6 +61,8 @@ async def artifact_search(  # the specification's parameters
     time_range_start: Time = None,
     time_range_end: Time = None,
     expand_neighbors: Neighbours = False,
+    max_chars: MaxChars = DEFAULT_MAX_CHARS,
+    response_format: ResponseFormat = "concise",
 ) -> CallToolResult:
     """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
     selection = Selection(
@@ -74,11 +79,13 @@ async def artifact_search(  # the specification's parameters
             query=checked_text("query", query),
             selection=selection,
             limit=limit,
+            max_chars=max_chars,
             expand_neighbors=expand_neighbors,
             tool="artifact_search",
         )
     )
-    return answers.answer(hits.artifact_text(result), hits.structured(result))
+    text = hits.artifact_text(result, detailed=response_format == DETAILED)
+    return answers.answer(text, hits.structured(result))
 
 
 async def hybrid_search(  # the specification's parameters
@@ -95,6 +102,8 @@ async def hybrid_search(  # the specification's parameters
     conversation_id: Annotated[
         str | None, Field(min_length=1, max_length=100, description="Search this conversation, too")
     ] = None,
+    max_chars: MaxChars = DEFAULT_MAX_CHARS,
+    response_format: ResponseFormat = "concise",
 ) -> CallToolResult:
     """Find passages in everything stored: documents always, memories and conversations if asked."""
     kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
@@ -105,11 +114,13 @@ async def hybrid_search(  # the specification's parameters
             query=checked_text("query", query),
             selection=_selection(kinds, conversation_id, filters or {}),
             limit=limit,
+            max_chars=max_chars,
             expand_neighbors=expand_neighbors,
             tool="hybrid_search",
         )
     )
-    return answers.answer(hits.hybrid_text(result, kinds), hits.structured(result))
+    text = hits.hybrid_text(result, kinds, detailed=response_format == DETAILED)
+    return answers.answer(text, hits.structured(result))
 
 
 TOOLS = [Offer(artifact_search, READS), Offer(hybrid_search, READS)]

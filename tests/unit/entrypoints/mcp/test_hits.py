@@ -52,11 +52,12 @@ def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage"
         ranks={"lexical": 1, "dense": 1},
         passages=tuple(Passage(text, 7, 7 + len(text), 1.0) for text in passages),
         expanded=expanded,
+        item_id=UUID(int=3),
     )
 
 
 def result(*hits: Hit, reason: Silence | None = None, degraded: tuple[str, ...] = ()) -> SearchResult:
-    return SearchResult(hits=hits, search_id=UUID(int=2), model=MODEL, degraded=degraded, reason=reason)
+    return SearchResult(hits=hits, search_id=UUID(int=2), trace_id=UUID(int=4), model=MODEL, degraded=degraded, reason=reason)
 
 
 def test_an_artifact_is_told_as_the_specification_tells_it() -> None:

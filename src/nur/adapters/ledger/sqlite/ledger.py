@@ -9,6 +9,7 @@ from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from nur.adapters.ledger import migrations, notes, outbox, searching
+from nur.adapters.ledger import traces as trace_rows
 from nur.adapters.ledger.folder import DataFolder
 from nur.adapters.ledger.sqlite.lexicon import Fts5Lexicon
 from nur.adapters.ledger.sqlite.threads import ReaderThreads, WriterThread, make_engine
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+    from uuid import UUID
 
     from sqlalchemy import Connection, Engine
 
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.domain.selection import Selection
+    from nur.domain.traces import Trace, TraceItem
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.ledger import Backlog, Candidate, Corpus, Job, Lexical, NoteWrite, StoredChunk, Written
@@ -229,6 +232,22 @@ class SqliteLedger:
     async def backlog(self, now: datetime) -> Backlog:
         """What waits to be indexed."""
         return await self._read(outbox.backlog, now)
+
+    async def save_traces(self, traces: Sequence[Trace]) -> None:
+        """Keep traces of searches."""
+        await self._write(trace_rows.save, traces)
+
+    async def trace(self, tenant: str, name: UUID) -> Trace | None:
+        """A trace by its own id or by its search's."""
+        return await self._read(trace_rows.by_id, tenant, name)
+
+    async def trace_item(self, tenant: str, item_id: UUID) -> TraceItem | None:
+        """One hit of a trace."""
+        return await self._read(trace_rows.item, tenant, item_id)
+
+    async def purge_traces(self, before: datetime) -> int:
+        """Let go of traces made before then."""
+        return await self._write(trace_rows.purge, before)
 
 
 def _fact(connection: Connection, name: str) -> str | None:

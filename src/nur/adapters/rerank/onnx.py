@@ -1,0 +1,94 @@
+"""OnnxReranker: a cross-encoder that runs here: a folder with `model.onnx` and `tokenizer.json`.
+
+Such folders are what sentence-transformers and Optimum export; MiniLM and BGE rerankers come so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from nur.domain.errors import BadConfiguration, RerankerDown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+MAX_TOKENS = 512
+#: English has about four characters a token; a text that has fewer is cut by the tokenizer.
+MAX_CHARS = 2_000
+#: Pairs in one run: padding wastes little, and a search whose deadline is over stops soon.
+BATCH = 8
+THREADS = 2
+_MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+
+
+class OnnxReranker:
+    """Reads question and passage together and says how well they fit."""
+
+    max_chars = MAX_CHARS
+
+    def __init__(self, folder: Path) -> None:
+        """Loads the model. Raises BadConfiguration when the folder holds none."""
+        self.name = folder.name
+        model = next((folder / name for name in _MODELS if (folder / name).is_file()), None)
+        tokenizer = folder / "tokenizer.json"
+        if model is None or not tokenizer.is_file():
+            raise BadConfiguration(f"RERANK_MODEL: {folder} has no model.onnx and tokenizer.json.")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = THREADS
+        try:
+            self._session: Any = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+            self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
+        except Exception as error:  # both libraries raise their own kinds, some of them bare
+            raise BadConfiguration(f"RERANK_MODEL: {folder} cannot be loaded.") from error
+        self._tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
+        self._tokenizer.enable_padding()
+        self._inputs = {given.name for given in self._session.get_inputs()}
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """A score a passage, in their order: the model's logits. Raises RerankerDown."""
+        over = threading.Event()
+        try:
+            return await asyncio.to_thread(self._score, query, passages, over)
+        finally:
+            over.set()  # a thread cannot be cancelled: whoever stops waiting tells it to stop after this batch
+
+    async def close(self) -> None:
+        """Nothing to do: the model goes with the process."""
+
+    def _score(self, query: str, passages: Sequence[str], over: threading.Event) -> list[float]:
+        scores: list[float] = []
+        for start in range(0, len(passages), BATCH):
+            if over.is_set():
+                break
+            scores += self._run(query, passages[start : start + BATCH])
+        return scores
+
+    def _run(self, query: str, passages: Sequence[str]) -> list[float]:
+        try:
+            pairs = self._tokenizer.encode_batch([(query, passage) for passage in passages])
+            given = {
+                "input_ids": np.array([pair.ids for pair in pairs], np.int64),
+                "attention_mask": np.array([pair.attention_mask for pair in pairs], np.int64),
+                "token_type_ids": np.array([pair.type_ids for pair in pairs], np.int64),
+            }
+            logits = self._session.run(None, {name: given[name] for name in given if name in self._inputs})[0]
+        except Exception as error:
+            raise RerankerDown("The local reranker failed on these passages.") from error
+        return _fitness(np.asarray(logits, np.float64).reshape(len(passages), -1))
+
+
+def _fitness(logits: NDArray[np.float64]) -> list[float]:
+    """One label is the score itself; of two the second says yes."""
+    scores = logits[:, 0] if logits.shape[1] == 1 else logits[:, -1] - logits[:, 0]
+    if not np.isfinite(scores).all():
+        raise RerankerDown("The local reranker gave no numbers.")
+    return [float(score) for score in scores]

@@ -1,0 +1,91 @@
+"""Traces: how a search came to its answer, candidate by candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.notes import ChunkKey, Kind, NoteId
+from nur.domain.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+
+class Verdict(StrEnum):
+    """Why a candidate was kept or dropped."""
+
+    RETURNED = "returned"
+    NOT_VISIBLE = "not_visible"  #: a ranker found it; the ledger said that it is gone, expired, outside or not for you
+    BELOW_FLOOR = "below_floor"  #: no answer, by the model's own measure
+    SAME_NOTE = "same_note"  #: a better chunk of the same note stands for it
+    COLLAPSED = "collapsed"  #: a better note says almost the same
+    BEYOND_LIMIT = "beyond_limit"  #: good, but others were better and no more were asked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedCandidate:
+    """A chunk that a ranker found, and what became of it."""
+
+    chunk_key: ChunkKey
+    verdict: Verdict
+    note_id: NoteId | None = None  #: None, like all that follows, for what the ledger does not show
+    public_id: str | None = None
+    chunk_index: int | None = None
+    place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut
+    instead: str | None = None  #: public id of the note that is shown in its stead
+    score: float | None = None
+    lexical: float | None = None
+    cosine: float | None = None
+    bonus: float | None = None
+    rrf_score: float | None = None
+    rerank_score: float | None = None
+    ranks: Mapping[str, int] = field(default_factory=dict)  #: by ranker, from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceItem:
+    """One hit that was returned."""
+
+    item_id: UUID
+    trace_id: UUID
+    rank: int  #: from 1
+    note_id: NoteId
+    chunk_id: UUID
+    scores: Mapping[str, Any]  #: score, lexical, cosine, bonus, rrf_score, rerank_score, ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """Everything about one search but the texts it read."""
+
+    trace_id: UUID
+    search_id: UUID
+    tenant: str
+    principal: str
+    query: str | None  #: None where queries are kept out of traces
+    request: Mapping[str, Any]  #: limit, mode, tool, and the selection
+    outcome: Mapping[str, Any]  #: degraded, reason, floor, fusion, candidates asked of each ranker, embedding version
+    timings: Mapping[str, float]  #: milliseconds by stage
+    candidates: tuple[TracedCandidate, ...]  #: best first, those not visible at the end
+    items: tuple[TraceItem, ...]  #: in the order of the answer
+    created_at: datetime
+
+
+def selection_as_json(selection: Selection) -> dict[str, Any]:
+    """What a selection asks, without what it does not ask."""
+    asked: dict[str, Any] = {"kinds": sorted(selection.kinds)}
+    for each in fields(selection):
+        value = getattr(selection, each.name)
+        if each.name != "kinds" and value is not None:
+            asked[each.name] = value.isoformat() if isinstance(value, datetime) else value
+    return asked
+
+
+def selection_from_json(asked: Mapping[str, Any]) -> Selection:
+    """The selection that was written down."""
+    times = {name: datetime.fromisoformat(asked[name]) for name in ("occurred_from", "occurred_to") if name in asked}
+    return Selection(**{**asked, **times, "kinds": frozenset(Kind(kind) for kind in asked["kinds"])})

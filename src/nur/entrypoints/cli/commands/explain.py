@@ -1,0 +1,136 @@
+"""nur explain."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from nur.domain.errors import BadRequest
+from nur.entrypoints.stdio.locate import running
+from nur.observability import events
+from nur.settings import load
+
+if TYPE_CHECKING:
+    from nur.entrypoints.stdio.locate import Server
+    from nur.settings import Settings
+
+TIMEOUT_SECONDS = 60
+TABLE_ROWS = 20
+#: What each verdict means, for the table.
+MEANINGS = {
+    "returned": "returned",
+    "beyond_limit": "beyond the limit",
+    "same_note": "another chunk of the same note",
+    "collapsed": "almost the same as",
+    "below_floor": "below the floor",
+    "not_visible": "dropped on re-reading: gone, expired, filtered or not visible",
+}
+
+
+@click.command()
+@click.argument("search_id")
+@click.argument("note_id", required=False)
+@click.option("--all", "every", is_flag=True, help="List every candidate, not the first twenty.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR).")
+def command(search_id: str, note_id: str | None, every: bool, as_json: bool, data_dir: str | None) -> None:
+    """Say why a search returned what it did, and why not another note.
+
+    SEARCH_ID is in every search's structured content and in the log. NOTE_ID asks about one note: mem_…, art_…
+    """
+    settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    server = running(settings.nur_data_dir)
+    if server is not None:
+        found = _ask(server, search_id, note_id)
+    else:
+        events.configure("ERROR")
+        found = asyncio.run(_read(settings, search_id, note_id))
+    if as_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        show(Console(), found, every=every)
+
+
+def _ask(server: Server, search_id: str, note_id: str | None) -> dict[str, Any]:
+    """The running server owns the store: it answers."""
+    path = f"/v2/searches/{quote(search_id, safe='')}/explain" + (f"?note={quote(note_id)}" if note_id else "")
+    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    connection = http.client.HTTPConnection(server.host, server.port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        body: dict[str, Any] = json.loads(answer.read())
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"The server at {server.host}:{server.port} did not answer.") from error
+    finally:
+        connection.close()
+    if answer.status != http.client.OK:
+        raise BadRequest(str(body.get("message", f"The server answered with status {answer.status}.")))
+    return body
+
+
+async def _read(settings: Settings, search_id: str, note_id: str | None) -> dict[str, Any]:
+    """No server runs: read the store."""
+    from nur import bootstrap
+    from nur.entrypoints.http.explanations import explanation
+
+    async with bootstrap.running(settings) as services:
+        return await explanation(services, search_id, note_id)
+
+
+def show(console: Console, found: dict[str, Any], *, every: bool = False) -> None:
+    """The explanation as a page."""
+    outcome, request = found["outcome"], found["request"]
+    asked = found["query"]
+    console.print(f"Search {found['search_id']} at {found['created_at']}", highlight=False)
+    console.print("Question: " + ("(kept out of the trace)" if asked is None else asked), markup=False, highlight=False)
+    console.print(
+        f"{request['tool']}, {request['mode']}, limit {request['limit']}; ordered by {outcome['fusion']}; "
+        f"floor {outcome['floor'] if outcome['floor'] is not None else 'none'}; {outcome['hits']} hits"
+        + (f" ({outcome['reason']})" if outcome["reason"] else "")
+        + (f"; degraded: {', '.join(outcome['degraded'])}" if outcome["degraded"] else ""),
+        highlight=False,
+    )
+    stages = " · ".join(f"{stage} {spent:.1f}" for stage, spent in found["timings"].items())
+    console.print(f"Milliseconds: {stages}", highlight=False)
+    note = found.get("note")
+    if note is not None:
+        console.print(f"\n{note['id']}: {note['why']}", markup=False, highlight=False)
+        return
+    _table(console, found["candidates"], len(found["candidates"]) if every else TABLE_ROWS)
+
+
+def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("place", justify="right")
+    table.add_column("note", no_wrap=True)
+    for name in ("chunk", "relevance", "words", "cosine", "bonus", "rrf", "reranker"):
+        table.add_column(name, justify="right")
+    table.add_column("ranks", no_wrap=True)
+    table.add_column("verdict")
+    for one in candidates[:most]:
+        ranks = " ".join(f"{ranker[0]}{rank}" for ranker, rank in sorted(one["ranks"].items()))
+        verdict = MEANINGS[one["verdict"]] + (f" {one['instead']}" if "instead" in one else "")
+        table.add_row(
+            str(one.get("place", "")),
+            one.get("public_id", "?"),
+            str(one.get("chunk_index", "")),
+            *(_number(one.get(name)) for name in ("score", "lexical", "cosine", "bonus", "rrf_score", "rerank_score")),
+            ranks,
+            verdict,
+        )
+    console.print()
+    console.print(table)
+    if len(candidates) > most:
+        console.print(f"… and {len(candidates) - most} more (--all).", highlight=False)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

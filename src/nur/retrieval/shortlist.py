@@ -1,0 +1,43 @@
+"""From ranked chunks to hits: one a note, nothing below the floor, near-duplicates folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.retrieval.duplicates import fold_duplicates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nur.domain.notes import NoteId
+    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.ranking import Ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Shortlist:
+    """What may be shown, best first, before the cut to a limit."""
+
+    hits: Sequence[Collapsed[Ranked]]
+    reached_floor: bool  #: something was below it: looking further would only find more of that
+
+
+def shortlist(ranked: Sequence[Ranked], floor: float | None) -> Shortlist:
+    """The best chunk of each note, without what does not answer."""
+    best = best_per_note(ranked)
+    fit = [one for one in best if not is_below(one, floor)]
+    return Shortlist(fold_duplicates(fit), len(fit) < len(best))
+
+
+def is_below(one: Ranked, floor: float | None) -> bool:
+    """Whether a candidate is no answer; one without a cosine was measured by half the scale and is let through."""
+    return floor is not None and one.cosine is not None and one.relevance < floor
+
+
+def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """The best chunk of each note, in order."""
+    best: dict[NoteId, Ranked] = {}
+    for one in ranked:
+        best.setdefault(one.note_id, one)
+    return list(best.values())

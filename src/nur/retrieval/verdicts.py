@@ -1,0 +1,66 @@
+"""What became of each candidate, and why: the material of a search's trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nur.domain.traces import TracedCandidate, Verdict
+from nur.retrieval.shortlist import is_below
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nur.domain.notes import ChunkKey, NoteId
+    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.ranking import Ranked
+
+
+def judge(
+    ranked: Sequence[Ranked],
+    hits: Sequence[Collapsed[Ranked]],
+    *,
+    limit: int,
+    floor: float | None,
+    rerank_scores: Mapping[NoteId, float],
+    dropped: Sequence[ChunkKey],
+) -> tuple[TracedCandidate, ...]:
+    """Every candidate with its verdict: ranked ones in their order, then what was dropped on reading.
+
+    `hits` are all that could be shown, in the order of the answer; the first `limit` of them were.
+    """
+    places = {hit.shown.note_id: place for place, hit in enumerate(hits, 1)}
+    folded = {other.note_id: hit.shown for hit in hits for other in hit.duplicates}
+    seen: set[NoteId] = set()
+    traced: list[TracedCandidate] = []
+    for one in ranked:
+        note = one.candidate.note
+        instead = folded.get(one.note_id)
+        if one.note_id in seen:
+            verdict = Verdict.SAME_NOTE
+        elif is_below(one, floor):
+            verdict = Verdict.BELOW_FLOOR
+        elif instead is not None:
+            verdict = Verdict.COLLAPSED
+        else:
+            verdict = Verdict.RETURNED if places[one.note_id] <= limit else Verdict.BEYOND_LIMIT
+        seen.add(one.note_id)
+        traced.append(
+            TracedCandidate(
+                chunk_key=one.candidate.stored.chunk_key,
+                verdict=verdict,
+                note_id=one.note_id,
+                public_id=note.public_id,
+                chunk_index=one.candidate.stored.chunk.index,
+                place=places.get(one.note_id),
+                instead=instead.candidate.note.public_id if instead is not None else None,
+                score=one.score,
+                lexical=one.lexical,
+                cosine=one.cosine,
+                bonus=one.bonus,
+                rrf_score=one.rrf_score,
+                rerank_score=rerank_scores.get(one.note_id),
+                ranks=one.ranks,
+            )
+        )
+    traced += [TracedCandidate(chunk_key=key, verdict=Verdict.NOT_VISIBLE) for key in dropped]
+    return tuple(traced)

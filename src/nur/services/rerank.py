@@ -1,0 +1,91 @@
+"""Ask a reranker for a second opinion on the best hits; without one, in time, the first opinion stands."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import RerankerDown
+from nur.observability.events import EventLog
+from nur.retrieval.neighbours import BOUNDARY, surround
+from nur.retrieval.passages import extract
+from nur.retrieval.profiles import Profile
+from nur.retrieval.sentence_maps import SentenceMap
+from nur.retrieval.sentence_scores import ScoredChunk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nur.domain.notes import NoteId
+    from nur.ports.ledger import Ledger
+    from nur.ports.reranker import Reranker
+    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.queries import WeighedTerms
+    from nur.retrieval.ranking import Ranked
+
+log = EventLog("RetrievalService")
+
+RERANK = "rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Hits in their final order."""
+
+    hits: Sequence[Collapsed[Ranked]]
+    scores: Mapping[NoteId, float] = field(default_factory=dict)  #: the reranker's, of those that it was asked about
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """Reorders the first `top` hits by what a reranker says about their text."""
+
+    reranker: Reranker
+    ledger: Ledger
+    deadline_seconds: float
+    top: int
+
+    async def __call__(self, query: str, hits: Sequence[Collapsed[Ranked]], terms: WeighedTerms) -> Reranked:
+        """The hits in the reranker's order; in their own, and said so, when it does not answer within the deadline."""
+        asked, rest = hits[: self.top], hits[self.top :]
+        if not self.reranker.max_chars or not asked:
+            return Reranked(hits)
+        try:
+            async with asyncio.timeout(self.deadline_seconds):
+                texts = await asyncio.gather(*(self._stitched(hit.shown, terms) for hit in asked))
+                scores = await self.reranker.score(query, texts)
+        except (RerankerDown, TimeoutError) as error:
+            log.warning("rerank_unavailable", error=type(error).__name__, reranker=self.reranker.name)
+            return Reranked(hits, degraded=(RERANK,))
+        by_score = sorted(zip(scores, asked, strict=True), key=lambda scored: -scored[0])
+        return Reranked([*(hit for _, hit in by_score), *rest], {hit.shown.note_id: score for score, hit in by_score})
+
+    async def _stitched(self, one: Ranked, terms: WeighedTerms) -> str:
+        """As much of a hit as the model reads: its chunk between its neighbours, or of a longer one what answers."""
+        chunk, most = one.candidate.stored.chunk, self.reranker.max_chars
+        if len(chunk.content) > most:
+            return await self._extracted(one, terms)
+        if not one.candidate.note.is_chunked:
+            return chunk.content
+        near = await self.ledger.chunk_range(one.note_id, chunk.index - 1, chunk.index + 1)
+        by_index = {stored.chunk.index: stored.chunk for stored in near}
+        around = surround(chunk, by_index.get(chunk.index - 1), by_index.get(chunk.index + 1))
+        room = most - len(chunk.content)
+        before = around.before[len(around.before) - min(len(around.before), room // 2) :]
+        after = around.after[: room - len(before)]
+        return before + chunk.content + after
+
+    async def _extracted(self, one: Ranked, terms: WeighedTerms) -> str:
+        """The sentences of a long chunk that answer, in the order of the text."""
+        chunk, key, most = one.candidate.stored.chunk, one.candidate.stored.chunk_key, self.reranker.max_chars
+        sentences = (await self.ledger.sentence_maps([key])).get(key)
+        if not sentences:
+            return chunk.content[:most]
+        profile = Profile.decode(one.candidate.stored.profile)
+        scored = ScoredChunk(
+            str(key), chunk.start_char, chunk.content, one.score, profile, SentenceMap.decode(sentences)
+        )
+        found = sorted(extract([scored], terms, max_chars=most), key=lambda passage: passage.start)
+        return f"\n{BOUNDARY}\n".join(passage.text for passage in found)[:most]

@@ -1,0 +1,160 @@
+"""artifact_search and hybrid_search as a client sees them: budgets, formats, duplicates, silence, explanations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from nur.domain.notes import Principal
+from nur.retrieval.model_profile import ModelProfile, file_name
+from tests.servers import faults
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.acceptance.conftest import Door, OpenDoor
+    from tests.servers.rerank_stub import RerankStub
+
+LONG = " ".join(
+    f"Keeper {number} of the lighthouse on the {where} rock trims the lamp and writes the log."
+    for number in range(40)
+    for where in ("north", "south", "east", "west")
+)
+MEMO = "The harbour crane will be tested in spring by its new crew before it is handed over to the town"
+
+
+async def ingest(nur: Door, text: str, name: str, **more: Any) -> str:
+    stored = await nur.data(
+        "artifact_ingest", artifact_type="doc", source_system="drive", content=text, source_id=name, **more
+    )
+    return str(stored["artifact_id"])
+
+
+@pytest.mark.parametrize("tool", ["artifact_search", "hybrid_search"])
+async def test_passages_keep_to_the_budget(nur: Door, tool: str) -> None:
+    await ingest(nur, LONG, "lamps")
+    for most in (200, 1000, 5000):
+        hits = (await nur.data(tool, query="who trims the lamp on the south rock?", max_chars=most))["hits"]
+        shown = sum(len(passage["text"]) for hit in hits for passage in hit["passages"])
+        assert most / 2 < shown <= most
+        for passage in hits[0]["passages"]:
+            assert LONG[passage["start_char"] : passage["end_char"]] == passage["text"]
+
+
+@pytest.mark.parametrize("tool", ["artifact_search", "hybrid_search"])
+async def test_detailed_adds_ranks_offsets_and_provenance_to_the_concise_text(nur: Door, tool: str) -> None:
+    await ingest(nur, MEMO, "memo", title="Crane", ts="2026-01-02T03:04:05Z")
+    concise = await nur.text(tool, query="crane test")
+    assert concise == await nur.text(tool, query="crane test", response_format="concise")
+    detailed = await nur.text(tool, query="crane test", response_format="detailed")
+    assert detailed.startswith(concise)
+    added = detailed.removeprefix(concise)
+    assert (
+        f"Offsets: 0-{len(MEMO)}\nRanks: dense 1, lexical 1\nProvenance: ts 2026-01-02T03:04:05Z | ingested " in added
+    )
+    assert re.search(r"\n\nSearch: [0-9a-f-]{36}$", added)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_chars": 199}, "max_chars must be between 200 and 20000"),
+        ({"max_chars": 20_001}, "max_chars must be between 200 and 20000"),
+        ({"response_format": "long"}, "Invalid response_format: long. Must be one of: concise, detailed"),
+    ],
+)
+async def test_what_is_out_of_range_is_refused(nur: Door, arguments: dict[str, Any], message: str) -> None:
+    assert await nur.refusal("hybrid_search", query="crane", **arguments) == message
+
+
+async def test_near_identical_notes_are_one_hit_with_a_count(nur: Door) -> None:
+    ids = {await ingest(nur, MEMO + end, f"memo{place}") for place, end in enumerate((".", "!", " "))}
+    other = await ingest(nur, "The crane is a bird that the town likes", "bird")
+    found = await nur.data("artifact_search", query="harbour crane test", limit=2)
+    first, second = found["hits"]
+    assert {first["id"], *first["near_identical"]["ids"]} == ids
+    assert first["near_identical"]["count"] == 2
+    assert (second["id"], second["near_identical"]) == (other, {"count": 0, "ids": []})
+    text = await nur.text("artifact_search", query="harbour crane test", limit=2)
+    assert text.count("+2 near-identical") == 1
+    assert "+2 near-identical" in await nur.text("hybrid_search", query="harbour crane test")
+
+
+async def test_near_identical_memories_share_a_line(nur: Door) -> None:
+    for end in (".", "!"):
+        await nur.text("memory_store", content=MEMO + end, type="fact", confidence=1.0)
+    lines = (await nur.text("memory_search", query="harbour crane test")).splitlines()
+    assert len(lines) == 1
+    assert lines[0].endswith("+1 near-identical")
+
+
+async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> None:
+    profile = ModelProfile(embedding_version="local:wordllama-l2-supercat:256", floor=0.9, measured_at="2026-11-15")
+    (tmp_path / "data" / "profiles").mkdir()
+    (tmp_path / "data" / "profiles" / file_name(profile.embedding_version)).write_text(profile.to_json())
+    async with open_door() as nur:
+        await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=0.5)
+        sure = await nur.data("memory_search", query="tea", min_confidence=0.9)
+        assert (sure["hits"], sure["reason"]) == ([], "nothing_stored")
+        other = await nur.data("memory_search", query="xylophone lessons in Ulm")
+        assert (other["hits"], other["reason"], other["degraded"]) == ([], "below_floor", [])
+        assert (await nur.data("memory_search", query="Tea is drunk at four"))["hits"]
+
+
+async def test_a_broken_profile_stops_the_start_and_names_the_file(open_door: OpenDoor, tmp_path: Path) -> None:
+    path = tmp_path / "data" / "profiles" / file_name("local:wordllama-l2-supercat:256")
+    path.parent.mkdir()
+    path.write_text('{"embedding_version": "local:wordllama-l2-supercat:256", "floor": "high"}')
+    with pytest.raises(Exception, match=r"profiles.*floor must be"):
+        async with open_door():
+            pass
+
+
+async def test_ranks_decide_where_the_setting_says_so(open_door: OpenDoor) -> None:
+    async with open_door(fusion="rrf") as nur:
+        for text in ("Tea is drunk at four", "Four ships with tea", "The bridge is closed", "Milk for tea, at five"):
+            await nur.text("memory_store", content=text, type="fact", confidence=1.0)
+        hits = (await nur.data("memory_search", query="when is tea drunk?"))["hits"]
+        scores = [hit["rrf_score"] for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+async def test_a_rerank_endpoint_orders_hits_and_its_outage_is_said(
+    open_door: OpenDoor, rerank_stub: RerankStub
+) -> None:
+    async with open_door(rerank="http", rerank_url=rerank_stub.url, rerank_model="m", rerank_deadline=5) as nur:
+        for text in ("Tea is drunk at four", "tea tea tea tea tea"):
+            await nur.text("memory_store", content=text, type="fact", confidence=1.0)
+        found = await nur.data("memory_search", query="tea at four")
+        assert [hit["rerank_score"] for hit in found["hits"]] == [5.0, 3.0]
+        assert (found["hits"][0]["snippet"], found["degraded"]) == ("tea tea tea tea tea", [])
+        rerank_stub.fail_forever(faults.status(500))
+        found = await nur.data("memory_search", query="tea at four")
+        assert (found["hits"][0]["snippet"], found["degraded"]) == ("Tea is drunk at four", ["rerank"])
+        assert "rerank_score" not in found["hits"][0]
+
+
+async def test_a_rerank_endpoint_that_hangs_costs_no_more_than_the_deadline(
+    open_door: OpenDoor, rerank_stub: RerankStub
+) -> None:
+    rerank_stub.fail_forever(faults.HANG)
+    async with open_door(rerank="http", rerank_url=rerank_stub.url, rerank_deadline=0.1) as nur:
+        await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=1.0)
+        assert (await nur.data("memory_search", query="tea"))["degraded"] == ["rerank"]
+
+
+async def test_a_search_can_be_explained_after_a_restart(open_door: OpenDoor) -> None:
+    async with open_door() as nur:
+        await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=1.0)
+        found = await nur.data("memory_search", query="when is tea drunk")
+    async with open_door() as nur:
+        explained = await nur.services.explain(UUID(found["search_id"]), Principal(), found["hits"][0]["id"])
+        assert explained.note is not None
+        assert explained.note.verdict == "returned"
+        assert str(explained.trace.trace_id) == found["trace_id"]
+        item = await nur.services.traces.find_item("default", UUID(found["hits"][0]["item_id"]))
+        assert item is not None
+        assert item.rank == 1

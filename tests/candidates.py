@@ -1,0 +1,51 @@
+"""Candidates for the tests of ranking: a text, its real profile, and a cosine that the test chooses."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from nur.domain.chunks import Chunk, sha256
+from nur.domain.notes import ChunkKey, Note
+from nur.ports.ledger import Candidate, StoredChunk
+from nur.retrieval.analysis import ANALYZER
+from nur.retrieval.profiles import profile
+from nur.retrieval.ranking import Ranked
+from tests.ledger_notes import a_note
+
+_keys = count(1)
+
+
+def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Candidate:
+    """A chunk of a note of its own, or of the one given."""
+    stored = StoredChunk(
+        chunk_key=ChunkKey(next(_keys)),
+        note_id=(note := note or a_note(text, **changes)).note_id,
+        chunk=Chunk(index, text, 0, len(text), len(text.split())),
+        content_hash=sha256(text),
+        profile=profile(text, ANALYZER).encode(),
+        has_vector=True,
+    )
+    return Candidate(stored=stored, note=note)
+
+
+def a_ranked(
+    text: str = "Tea is drunk at four.",
+    score: float = 0.5,
+    *,
+    bonus: float = 0.0,
+    cosine: float | None = 0.4,
+    note: Note | None = None,
+    index: int = 0,
+    **changes: Any,
+) -> Ranked:
+    """A candidate whose score is what the test says."""
+    return Ranked(
+        candidate=a_candidate(text, note, index, **changes),
+        score=score,
+        lexical=score / 2,
+        cosine=cosine,
+        bonus=bonus,
+        rrf_score=1 / 61,
+        ranks={"dense": 1},
+    )

@@ -1,0 +1,93 @@
+"""A cross-encoder small enough to read: a passage scores the sum of its words' weights.
+
+The model file is written by hand, field by field of ONNX's protocol buffers, so that no package is needed for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from tokenizers.processors import TemplateProcessing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_FLOAT, _INT64 = 1, 7
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def _field(number: int, value: int | str | bytes) -> bytes:
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return _varint(number << 3 | 2) + _varint(len(data)) + data
+
+
+def _node(kind: str, inputs: list[str], output: str, **attributes: int) -> bytes:
+    given = b"".join(_field(1, name) for name in inputs) + _field(2, output) + _field(4, kind)
+    return given + b"".join(
+        _field(5, _field(1, name) + _field(3, value) + _field(20, 2)) for name, value in attributes.items()
+    )
+
+
+def _tensor(name: str, values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:
+    kind = _FLOAT if values.dtype == np.float32 else _INT64
+    dims = b"".join(_field(1, size) for size in values.shape)
+    return dims + _field(2, kind) + _field(8, name) + _field(9, values.tobytes())
+
+
+def _value(name: str, kind: int, *dims: str) -> bytes:
+    shape = b"".join(_field(1, _field(2, dim)) for dim in dims)
+    return _field(1, name) + _field(2, _field(1, _field(1, kind) + _field(2, shape)))
+
+
+def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) -> Path:
+    """Write `model.onnx` and `tokenizer.json`; question and padding count nothing. Two labels: no and yes."""
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary = {word: number for number, word in enumerate([*marks, *weights])}
+    table = np.zeros((len(vocabulary), labels), np.float32)
+    table[len(marks) :, -1] = list(weights.values())
+    inputs = ["input_ids", "attention_mask", "token_type_ids"]
+    nodes = [
+        _node("Gather", ["weights", "input_ids"], "words", axis=0),
+        _node("Mul", ["attention_mask", "token_type_ids"], "counts"),
+        _node("Cast", ["counts"], "shares", to=_FLOAT),
+        _node("Unsqueeze", ["shares", "last"], "column"),
+        _node("Mul", ["words", "column"], "weighed"),
+        _node("ReduceSum", ["weighed", "second"], "logits", keepdims=0),
+    ]
+    constants: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
+        "weights": table,
+        "last": np.array([2], np.int64),
+        "second": np.array([1], np.int64),
+    }
+    graph = (
+        b"".join(_field(1, node) for node in nodes)
+        + _field(2, "weigh words")
+        + b"".join(_field(5, _tensor(name, values)) for name, values in constants.items())
+        + b"".join(_field(11, _value(name, _INT64, "pairs", "tokens")) for name in inputs)
+        + _field(12, _value("logits", _FLOAT, "pairs", "labels"))
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.onnx").write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13)))
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder

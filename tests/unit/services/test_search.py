@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nur.domain.notes import Kind
+from nur.domain.search import Fusion, Mode, SearchRequest, Silence
+from nur.domain.selection import Selection
+from nur.services import gather
+
+if TYPE_CHECKING:
+    from nur.domain.search import SearchResult
+    from tests.unit.services.conftest import Nur
+
+MEMO = "The memo about the harbour crane, its crew and the test in spring, sent to everybody who was at the meeting"
+
+
+def ids(result: SearchResult) -> list[str]:
+    return [hit.note.public_id for hit in result.hits]
+
+
+def a_request(query: str) -> SearchRequest:
+    return SearchRequest(query=query)
+
+
+async def test_an_empty_selection_is_nothing_stored_even_when_degraded(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.")
+    artifacts = Selection(kinds=frozenset({Kind.ARTIFACT}))
+    assert (await nur.search("tea", selection=artifacts)).reason is Silence.NOTHING_STORED
+    nur.embedder.down = True
+    assert (await nur.search("tea", selection=artifacts)).reason is Silence.NOTHING_STORED
+
+
+async def test_what_does_not_answer_is_below_the_floor(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Bridges are closed at night.")
+    search = replace(nur.services.search, profile=replace(nur.services.search.profile, floor=0.3))
+    result = await search(a_request("xylophone lessons"))
+    assert (result.hits, result.reason) == ((), Silence.BELOW_FLOOR)
+    assert [hit.note.about.type for hit in (await search(a_request("when is tea drunk"))).hits] == ["fact"]
+
+
+async def test_silence_while_vectors_are_missing_says_degraded(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.")
+    nur.embedder.down = True
+    result = await nur.search("xylophone lessons")
+    assert (result.hits, result.reason, result.degraded) == ((), Silence.DEGRADED, ("dense",))
+
+
+@pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.DENSE])
+async def test_the_floor_is_not_held_against_one_ranker_alone(nur: Nur, mode: Mode) -> None:
+    await nur.remember("Tea is drunk at four.")
+    search = replace(nur.services.search, profile=replace(nur.services.search.profile, floor=9.0))
+    assert (await search(replace(a_request("tea"), mode=mode))).hits
+    assert not (await search(a_request("tea"))).hits
+    nur.embedder.down = True
+    assert (await search(a_request("tea"))).hits
+
+
+async def test_near_duplicates_are_one_hit_that_names_the_others(nur: Nur) -> None:
+    first, *others = await nur.remember(MEMO, MEMO + ".", MEMO + "!", "Tea is drunk at four.")
+    result = await nur.search("harbour crane memo", limit=2)
+    stood_for = {result.hits[0].note.public_id, *result.hits[0].duplicates}
+    assert stood_for == {first, *others[:2]}
+    assert len(result.hits) == 2
+
+
+async def test_more_candidates_are_asked_for_until_the_limit_is_filled(
+    nur: Nur, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(gather, "OVERFETCH", 1)
+    await nur.remember(*(f"{MEMO}{mark}" for mark in (".", "!", "?", "…", ";", " -")))
+    tea, salt = await nur.remember("A short memo on tea for the harbour.", "Salt and a memo, at the harbour.")
+    result = await nur.search("memo about the harbour", limit=3)
+    assert {tea, salt} < set(ids(result))
+    assert len(result.hits) == 3
+
+
+async def test_asking_for_more_ends_when_there_is_no_more(nur: Nur, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    await nur.remember(MEMO, MEMO + "!")
+    assert len((await nur.search("memo", limit=3)).hits) == 1
+
+
+async def test_fusion_by_ranks_orders_by_the_sum_of_reciprocals(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Tea and milk", "Four ships", "A bridge")
+    search = replace(nur.services.search, fusion=Fusion.RRF)
+    scores = [hit.rrf_score for hit in (await search(a_request("tea at four"))).hits]
+    assert scores == sorted(scores, reverse=True)
