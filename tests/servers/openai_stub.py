@@ -71,7 +71,7 @@ class OpenAIStub:
         self.arrived = threading.Event()  #: set by the first request for embeddings
         self._api_key = api_key
         self._floats_only = floats_only
-        self._script: deque[Fault] = deque()
+        self._script: deque[Fault | None] = deque()
         self._forever: Fault | None = None
         self._in_flight = 0
         # TCP by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.

@@ -57,7 +57,9 @@ def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage"
 
 
 def result(*hits: Hit, reason: Silence | None = None, degraded: tuple[str, ...] = ()) -> SearchResult:
-    return SearchResult(hits=hits, search_id=UUID(int=2), trace_id=UUID(int=4), model=MODEL, degraded=degraded, reason=reason)
+    return SearchResult(
+        hits=hits, search_id=UUID(int=2), trace_id=UUID(int=4), model=MODEL, degraded=degraded, reason=reason
+    )
 
 
 def test_an_artifact_is_told_as_the_specification_tells_it() -> None:
