@@ -86,6 +86,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
         gzip.compress(b"\xff\xfe\n"),  # not UTF-8
         gzip.compress(json.dumps(ROWS[0]).encode())[:-12],  # cut short
     ],
+    ids=["not compressed", "not JSON", "not UTF-8", "cut short"],  # gzip's own bytes hold the time
 )
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
     folder = write_data_set(tmp_path / "tiny", "turns", ROWS, QUESTIONS)
