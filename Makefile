@@ -6,7 +6,7 @@ INSTALL = $(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -
 PIN = uv pip compile -q --universal --python-version 3.11 --all-extras --no-emit-index-url --no-header --no-annotate pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit bench faults pins clean
+.PHONY: help serve test check unit bench conformance faults pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -37,8 +37,12 @@ check: .venv/.dev ## style, types, import rules, spelling
 unit: .venv/.dev ## the test suite: unit, contract, integration, acceptance
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
-bench: .venv/.dev ## benchmarks: figures as ratios in one run
-	$(BIN)/python -m tests.benchmarks
+bench: .venv/.dev ## benchmarks: figures as ratios in one run; `make bench NAMES="start search"` runs some
+	$(BIN)/python -m tests.benchmarks $(NAMES)
+
+conformance: .venv/.dev ## the protocol's own suite and inspector; Node comes from a wheel, npm packages go into .venv
+	$(INSTALL) -r requirements/conformance.txt
+	$(BIN)/python -m tests.conformance
 
 faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 	$(BIN)/python -m pytest tests/faults -n 2
@@ -46,6 +50,7 @@ faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 pins: ## pin every dependency again, in plain constraint files
 	$(PIN) -o requirements/run.txt
 	$(PIN) --group dev -c requirements/run.txt -o requirements/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --group conformance -o requirements/conformance.txt
 	! grep -nE '://|^-' requirements/*.txt
 
 clean: ## remove the environment and caches

@@ -33,7 +33,7 @@ def a_ranked(
     text: str = "Tea is drunk at four.",
     score: float = 0.5,
     *,
-    prior: float = 0.0,
+    bonus: float = 0.0,
     cosine: float | None = 0.4,
     note: Note | None = None,
     index: int = 0,
@@ -45,7 +45,7 @@ def a_ranked(
         score=score,
         lexical=score / 2,
         cosine=cosine,
-        prior=prior,
+        bonus=bonus,
         rrf_score=1 / 61,
         ranks={"dense": 1},
     )

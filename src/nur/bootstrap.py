@@ -21,7 +21,7 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
-from nur.retrieval.model_profile import ModelProfile, file_name, profile_of
+from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
 from nur.services.append_turn import AppendTurn
 from nur.services.explain import Explain
 from nur.services.forget import Forget
@@ -111,6 +111,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         embedder = await _embedder(settings, ledger)
         stack.push_async_callback(embedder.close)
         await _refuse_bad_key(embedder)
+        # Only now: a first start that fails for want of a key must not decide which model the store has.
+        await ledger.settle("embedding_version", embedder.model.version)
         index = _index(settings, ledger, embedder.model, store_id, clock)
         stack.push_async_callback(index.close)
         reranker = _reranker(settings)
@@ -135,12 +137,12 @@ def assemble(
     """The use cases over open ports."""
     store = StoreNote(ledger, index, embedder, clock, policies(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
-    get_artifact = GetArtifact(ledger, privacy)
+    get_artifact = GetArtifact(ledger, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
     search = Search(
-        gather=Gather(ledger, index, embedder, QueryVector(ledger, embedder), privacy),
+        gather=Gather(ledger, index, embedder, QueryVector(embedder), privacy),
         rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
-        quote=Quote(ledger, embedder),
+        quote=Quote(ledger),
         traces=traces,
         ledger=ledger,
         embedder=embedder,
@@ -157,8 +159,8 @@ def assemble(
         search=search,
         explain=Explain(ledger, search, traces, privacy, clock),
         traces=traces,
-        list_notes=ListNotes(ledger),
-        forget=Forget(ledger, index),
+        list_notes=ListNotes(ledger, privacy),
+        forget=Forget(ledger, index, privacy),
         health=Health(ledger, index, embedder, clock),
         work=Work(ledger, index, embedder, clock),
         open_index=OpenIndex(ledger, index, clock, embedder.model.version),
@@ -193,7 +195,8 @@ def _ledger(settings: Settings, clock: Clock) -> Ledger:
 async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
     wanted = _wanted_model(settings)
-    held = EmbeddingModel.parse(await ledger.settle("embedding_version", wanted.version))
+    settled = await ledger.fact("embedding_version")
+    held = wanted if settled is None else EmbeddingModel.parse(settled)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == held.provider and wanted != held:
         raise BadConfiguration(
@@ -254,7 +257,7 @@ async def _refuse_bad_key(embedder: Embedder) -> None:
         return
     probe = await embedder.probe()
     if probe.key_refused:
-        raise KeyRefused(probe.error)
+        raise KeyRefused(str(probe.error))
     if not probe.healthy:
         log.warning("embedder_down", error=probe.error)
 
@@ -317,7 +320,7 @@ def _reranker(settings: Settings) -> Reranker:
 
 def _profile(settings: Settings, model: EmbeddingModel) -> ModelProfile:
     """What was measured about the model on this store, else what comes with the program."""
-    path = settings.nur_data_dir / "profiles" / file_name(model.version)
+    path = settings.nur_data_dir / FOLDER / file_name(model.version)
     if not path.is_file():
         return profile_of(model.version)
     try:

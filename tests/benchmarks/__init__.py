@@ -1,1 +1,1 @@
-"""Benchmarks: run one with `python -m tests.benchmarks.NAME`."""
+"""Benchmarks: figures as ratios in one run, printed, never asserted. `python -m tests.benchmarks [name …]`."""

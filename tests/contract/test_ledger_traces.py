@@ -59,7 +59,7 @@ def a_trace(**changes: Any) -> Trace:
                     score=0.5,
                     lexical=0.25,
                     cosine=0.5,
-                    prior=0.0,
+                    bonus=0.0,
                     rrf_score=0.016393,
                     rerank_score=-3.5,
                     ranks={"dense": 1, "lexical": 2},

@@ -71,10 +71,13 @@ class OpenAIStub:
         self.arrived = threading.Event()  #: set by the first request for embeddings
         self._api_key = api_key
         self._floats_only = floats_only
-        self._script: deque[Fault] = deque()
+        self._script: deque[Fault | None] = deque()
         self._forever: Fault | None = None
         self._in_flight = 0
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        # TCP by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(100)
         self._port: int = self._listener.getsockname()[1]
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -86,8 +89,8 @@ class OpenAIStub:
         """The base URL to give to a client."""
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def fail(self, *faults: Fault) -> None:
-        """Misbehave on the next requests for embeddings, one fault each."""
+    def fail(self, *faults: Fault | None) -> None:
+        """Misbehave on the next requests for embeddings, one fault each; None lets one through."""
         self._script.extend(faults)
 
     def fail_forever(self, fault: Fault) -> None:

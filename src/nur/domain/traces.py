@@ -40,7 +40,7 @@ class TracedCandidate:
     score: float | None = None
     lexical: float | None = None
     cosine: float | None = None
-    prior: float | None = None
+    bonus: float | None = None
     rrf_score: float | None = None
     rerank_score: float | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)  #: by ranker, from 1
@@ -55,7 +55,7 @@ class TraceItem:
     rank: int  #: from 1
     note_id: NoteId
     chunk_id: UUID
-    scores: Mapping[str, Any]  #: score, lexical, cosine, prior, rrf_score, rerank_score, ranks
+    scores: Mapping[str, Any]  #: score, lexical, cosine, bonus, rrf_score, rerank_score, ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

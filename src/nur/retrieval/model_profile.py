@@ -11,6 +11,9 @@ import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+FOLDER = "profiles"
+"""Where measured profiles are kept in the data folder, a file a model."""
+
 DEFAULT_COSINE_WEIGHT = 0.5
 """For a model that nobody measured: .3 to .7 were alike on every set with three different models."""
 
@@ -22,8 +25,8 @@ class ModelProfile:
     embedding_version: str
     cosine_weight: float = DEFAULT_COSINE_WEIGHT  #: of a cosine beside the lexical share
     rrf_weight: float = 1.0  #: of a rank among the vectors beside one among the words, where ranks are fused
-    priors: bool = True  #: whether who speaks counts
-    floor: float | None = None  #: least relevance, priors left out, of a hit that is shown; None: everything is shown
+    bonuses: bool = True  #: whether headings and who speaks count
+    floor: float | None = None  #: least relevance, bonuses left out, of a hit that is shown; None: everything is shown
     measured_at: str = ""  #: ISO 8601; empty: never, these are defaults
     questions: int = 0  #: how many were asked to find this out
 
@@ -47,7 +50,7 @@ class ModelProfile:
             _insist(_is_between(known.get(name, low), low, high), f"{name} must be a number from {low} to {high}")
         floor, (low, high) = known.get("floor"), _FLOORS
         _insist(floor is None or _is_between(floor, low, high), f"floor must be null or a number from {low} to {high}")
-        _insist(isinstance(known.get("priors", True), bool), "priors must be true or false")
+        _insist(isinstance(known.get("bonuses", True), bool), "bonuses must be true or false")
         _insist(isinstance(known.get("measured_at", ""), str), "measured_at must be a string")
         return cls(**known)
 

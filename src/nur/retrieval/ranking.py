@@ -1,4 +1,4 @@
-"""Rank candidates: each one's lexical share, its cosine and its prior, fused into one absolute score or by ranks."""
+"""Rank candidates: each one's lexical share, its cosine and its bonus, fused into one absolute score or by ranks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from nur.domain.notes import Kind
 from nur.domain.search import Fusion
+from nur.retrieval.headings import heading_bonus
 from nur.retrieval.priors import asks_about_the_asker, speaker, turn_prior, words
 from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Neighbour, Pool, lexical_scores, reciprocal_ranks
 
@@ -28,17 +29,17 @@ class Ranked:
     """A candidate with everything that is known about its fitness."""
 
     candidate: Candidate
-    score: float  #: lexical + weight · cosine + prior: comparable between questions
+    score: float  #: lexical + weight · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's weight that its words match
     cosine: float | None  #: None: it has no vector, or nothing was compared
-    prior: float
+    bonus: float  #: what its heading and its speaker tell
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
 
     @property
     def relevance(self) -> float:
-        """The score without the prior, which says who speaks and not whether it answers: what the floor looks at."""
-        return self.score - self.prior
+        """The score without the bonus, which does not say that the answer is there: what the floor looks at."""
+        return self.score - self.bonus
 
     @property
     def note_id(self) -> NoteId:
@@ -64,7 +65,9 @@ def rank(
         return []
     everything = [*candidates, *beside]
     lexical = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].tolist()
-    priors = _priors(question, candidates) if profile.priors else [0.0] * len(candidates)
+    bonuses = (
+        _bonuses(question, candidates, frozenset(terms.ids.tolist())) if profile.bonuses else [0.0] * len(candidates)
+    )
     keys = [candidate.stored.chunk_key for candidate in candidates]
     orders = {
         LEXICAL: _order({key: share for key, share in zip(keys, lexical, strict=True) if share > 0}),
@@ -75,14 +78,14 @@ def rank(
     ranked = [
         Ranked(
             candidate=candidate,
-            score=share + profile.cosine_weight * cosines.get(key, 0.0) + prior,
+            score=share + profile.cosine_weight * cosines.get(key, 0.0) + bonus,
             lexical=share,
             cosine=cosines.get(key),
-            prior=prior,
+            bonus=bonus,
             rrf_score=fused.get(key, 0.0),
             ranks={name: place[key] for name, place in places.items() if key in place},
         )
-        for candidate, key, share, prior in zip(candidates, keys, lexical, priors, strict=True)
+        for candidate, key, share, bonus in zip(candidates, keys, lexical, bonuses, strict=True)
     ]
     if fusion is Fusion.RRF:
         return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.stored.chunk_key))
@@ -102,7 +105,7 @@ def _pool(everything: Sequence[Candidate]) -> Pool:
     neighbours = [
         Neighbour(row, rows[conversation, index + step], abs(step))
         for (conversation, index), row in rows.items()
-        for distance in NEIGHBOUR_WEIGHTS
+        for distance in range(1, len(NEIGHBOUR_WEIGHTS) + 1)
         for step in (-distance, distance)
         if index is not None and (conversation, index + step) in rows
     ]
@@ -113,7 +116,7 @@ def _pool(everything: Sequence[Candidate]) -> Pool:
     )
 
 
-def _priors(question: str, candidates: Sequence[Candidate]) -> list[float]:
+def _bonuses(question: str, candidates: Sequence[Candidate], question_ids: frozenset[int]) -> list[float]:
     about_asker, asked = asks_about_the_asker(question), words(question)
     return [
         turn_prior(
@@ -123,6 +126,6 @@ def _priors(question: str, candidates: Sequence[Candidate]) -> list[float]:
             question_words=asked,
         )
         if candidate.note.kind is Kind.TURN
-        else 0.0
+        else heading_bonus(candidate.note.heading, question_ids)
         for candidate in candidates
     ]

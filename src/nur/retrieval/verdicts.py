@@ -56,7 +56,7 @@ def judge(
                 score=one.score,
                 lexical=one.lexical,
                 cosine=one.cosine,
-                prior=one.prior,
+                bonus=one.bonus,
                 rrf_score=one.rrf_score,
                 rerank_score=rerank_scores.get(one.note_id),
                 ranks=one.ranks,

@@ -114,8 +114,8 @@ def _sum(one: TracedCandidate) -> str:
     parts = [f"words {one.lexical or 0:.4f}"]
     if one.cosine is not None:
         parts.append(f"cosine {one.cosine:.4f}")
-    if one.prior:
-        parts.append(f"speaker {one.prior:.4f}")
+    if one.bonus:
+        parts.append(f"heading or speaker {one.bonus:.4f}")
     if one.rerank_score is not None:
         parts.append(f"reranker {one.rerank_score:.4f}")
     return f"relevance {one.score or 0:.4f} ({', '.join(parts)})"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import Principal
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
+    from nur.services.privacy import PrivacyFilter
 
 #: Each round another writer changed the note first.
 ROUNDS = 20
@@ -24,12 +25,15 @@ class Forget:
 
     ledger: Ledger
     index: VectorIndex
+    privacy: PrivacyFilter
 
     async def __call__(self, public_id: str, kind: Kind, principal: Principal) -> Note:
         """Delete, and give back the note as it was. Raises NotFound."""
         for _ in range(ROUNDS):
             note = await self.ledger.note(principal.tenant, public_id)
             if note is None or note.kind is not kind or note.status is not Status.ACTIVE:
+                raise NotFound(f"{kind.value.capitalize()} {public_id} not found")
+            if not self.privacy.can_access(note, principal):
                 raise NotFound(f"{kind.value.capitalize()} {public_id} not found")
             try:
                 gone = await self.ledger.remove(

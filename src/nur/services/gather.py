@@ -13,6 +13,7 @@ from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
+from nur.ports.ledger import UNKNOWN
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.profiles import row_word
 from nur.retrieval.queries import candidate_terms, query_terms, weigh
@@ -139,7 +140,7 @@ class Gather:
     async def _analysed(self, request: SearchRequest) -> Question:
         terms = query_terms(request.query, ANALYZER)
         corpus = await self.ledger.corpus([row_word(term.id) for term in terms])
-        chunks_with = {term.id: corpus.document_frequency.get(row_word(term.id), 0) for term in terms}
+        chunks_with = {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
         return Question(
             weighed=weigh(terms, chunks_with, corpus.chunks),
             asked=candidate_terms(terms, chunks_with, corpus.chunks),

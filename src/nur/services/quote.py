@@ -8,24 +8,24 @@ from uuid import uuid4
 
 from nur.domain.chunks import chunk_public_id
 from nur.domain.search import Hit, Passage
-from nur.ports.embedder import TokenTable
 from nur.retrieval.neighbours import surround
-from nur.retrieval.passages import QueryVector, ScoredChunk, extract
-from nur.retrieval.sentence_maps import SentenceMap, model_number
+from nur.retrieval.passages import extract
+from nur.retrieval.profiles import Profile
+from nur.retrieval.sentence_maps import SentenceMap
+from nur.retrieval.sentence_scores import ScoredChunk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import NoteId
     from nur.domain.search import SearchRequest
-    from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger
     from nur.retrieval.grouping import Collapsed
     from nur.retrieval.ranking import Ranked
     from nur.services.gather import Found
 
-#: Chunks whose sentences are looked at: with 20 the passages are the same and cost twice as much.
-PASSAGE_CHUNKS = 12
+#: Chunks whose sentences are looked at: of twenty, more sentences are like the question by chance.
+PASSAGE_CHUNKS = 10
 #: A note up to this long is shown whole: cutting it saves nothing and loses its context.
 SHORT_NOTE = 500
 #: What is shown of a hit that the budget no longer reaches.
@@ -37,7 +37,6 @@ class Quote:
     """Turns the best candidates into hits that can be read."""
 
     ledger: Ledger
-    embedder: Embedder
 
     async def __call__(
         self,
@@ -65,6 +64,7 @@ class Quote:
                 one.candidate.stored.chunk.start_char,
                 one.candidate.stored.chunk.content,
                 one.score,
+                Profile.decode(one.candidate.stored.profile),
                 SentenceMap.decode(maps[one.candidate.stored.chunk_key]),
             )
             for one in chunks
@@ -72,19 +72,10 @@ class Quote:
         ]
         by_note: dict[NoteId, list[Passage]] = {}
         names = {str(one.note_id): one.note_id for one in chunks}
-        for extracted in extract(scored, found.terms, self._query_vector(found, scored), max_chars=request.max_chars):
+        for extracted in extract(scored, found.terms, max_chars=request.max_chars):
             passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
             by_note.setdefault(names[extracted.note], []).append(passage)
         return by_note
-
-    def _query_vector(self, found: Found, scored: Sequence[ScoredChunk]) -> QueryVector | None:
-        """For comparing sentences with the question: only with tokens of the store's own static model."""
-        if found.vector is None or not isinstance(self.embedder, TokenTable):
-            return None
-        number = model_number(self.embedder.model.version)
-        if any(chunk.sentences.model != number for chunk in scored):
-            return None
-        return QueryVector(found.vector, self.embedder.token_vectors)
 
     async def _expanded(self, hit: Hit) -> Hit:
         """The hit with its best chunk between its neighbours."""

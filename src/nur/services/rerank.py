@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import RerankerDown
 from nur.observability.events import EventLog
 from nur.retrieval.neighbours import BOUNDARY, surround
-from nur.retrieval.passages import ScoredChunk, extract
+from nur.retrieval.passages import extract
+from nur.retrieval.profiles import Profile
 from nur.retrieval.sentence_maps import SentenceMap
+from nur.retrieval.sentence_scores import ScoredChunk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,6 +83,9 @@ class Rerank:
         sentences = (await self.ledger.sentence_maps([key])).get(key)
         if not sentences:
             return chunk.content[:most]
-        scored = ScoredChunk(str(key), chunk.start_char, chunk.content, one.score, SentenceMap.decode(sentences))
+        profile = Profile.decode(one.candidate.stored.profile)
+        scored = ScoredChunk(
+            str(key), chunk.start_char, chunk.content, one.score, profile, SentenceMap.decode(sentences)
+        )
         found = sorted(extract([scored], terms, max_chars=most), key=lambda passage: passage.start)
         return f"\n{BOUNDARY}\n".join(passage.text for passage in found)[:most]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from nur.domain.notes import Kind
 from nur.domain.search import COLLECTIONS, Mode, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
@@ -45,7 +46,13 @@ class Search:
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Best hits first, one a note; `degraded` names each ranker that did not answer."""
         watch = Stopwatch(self.clock)
-        log.info("search_started", tool=request.tool, query_length=len(request.query), collections=searched(request))
+        log.info(
+            "search_started",
+            tool=request.tool,
+            query_length=len(request.query),
+            collections=searched(request),
+            include_memory=Kind.MEMORY in request.selection.kinds,
+        )
         found = await self.gather(request)
         watch.lap("gather")
         ranked = self.ranked(request, found)

@@ -194,7 +194,7 @@ def _item(hit: Hit, place: int, trace_id: UUID, one: Ranked) -> TraceItem:
             "score": one.score,
             "lexical": one.lexical,
             "cosine": one.cosine,
-            "prior": one.prior,
+            "bonus": one.bonus,
             "rrf_score": one.rrf_score,
             "rerank_score": hit.rerank_score,
             "ranks": dict(one.ranks),

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from nur.domain.errors import Conflict, EmbedderRefused, NurError, Unavailable
+from nur.domain.errors import Conflict, EmbedderRefused, KeyRefused, NurError, Unavailable
 from nur.domain.notes import Note, NoteId, Status
 from nur.observability import metrics
 from nur.observability.events import EventLog, traced
@@ -33,7 +33,7 @@ LEASE_SECONDS = 120.0  #: longer than the longest embedding call, so that nobody
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
-#: Tries before a job whose failure is its own fault becomes a dead letter. An outage never makes one.
+#: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
 MOST_TRIES = 8
 
 
@@ -114,7 +114,7 @@ class Work:
     async def _failed(self, job: Job, error: NurError) -> None:
         """Try again later; give up only on what fails by its own fault, again and again."""
         failures = job.attempts + 1
-        hopeless = isinstance(error, EmbedderRefused) or not isinstance(error, Unavailable)
+        hopeless = isinstance(error, EmbedderRefused) or not isinstance(error, Unavailable | KeyRefused)
         if hopeless and failures >= MOST_TRIES:
             log.error("job_dead", attempts=failures, error=error.code)
             await self.ledger.postpone(job, str(error), None)

@@ -33,8 +33,8 @@ def ranked(
 def test_the_score_is_the_lexical_share_plus_the_weighted_cosine() -> None:
     found = [(a_candidate("Tea is drunk at four."), 0.5), (a_candidate("The bridge is closed."), 0.25)]
     for one in ranked(found, replace(PROFILE, cosine_weight=0.8)):
-        assert one.score == pytest.approx(one.lexical + 0.8 * (one.cosine or 0) + one.prior)
-        assert one.relevance == pytest.approx(one.score - one.prior)
+        assert one.score == pytest.approx(one.lexical + 0.8 * (one.cosine or 0) + one.bonus)
+        assert one.relevance == pytest.approx(one.score - one.bonus)
 
 
 def test_every_candidate_has_its_rank_with_each_ranker_and_the_sum_of_reciprocals() -> None:
@@ -74,10 +74,10 @@ def test_a_profile_can_switch_priors_off() -> None:
     terms = weigh(query_terms(asked, ANALYZER), {}, 10)
 
     def prior(profile: ModelProfile) -> float:
-        return rank(asked, [candidate], [], terms, 5.0, {}, profile)[0].prior
+        return rank(asked, [candidate], [], terms, 5.0, {}, profile)[0].bonus
 
     assert prior(PROFILE) > 0
-    assert prior(replace(PROFILE, priors=False)) == 0
+    assert prior(replace(PROFILE, bonuses=False)) == 0
 
 
 def test_no_candidates_are_no_hits() -> None:

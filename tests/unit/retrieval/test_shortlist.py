@@ -19,7 +19,7 @@ def test_what_is_below_the_floor_is_not_shown() -> None:
 
 
 def test_who_speaks_does_not_lift_a_candidate_over_the_floor() -> None:
-    assert shortlist([a_ranked(score=0.35, prior=0.1)], 0.3).hits == []
+    assert shortlist([a_ranked(score=0.35, bonus=0.1)], 0.3).hits == []
 
 
 def test_a_candidate_that_was_never_compared_by_meaning_is_let_through() -> None:

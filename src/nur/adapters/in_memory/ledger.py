@@ -15,7 +15,6 @@ from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
 from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
-from nur.retrieval.sentence_maps import token_counts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -162,7 +161,7 @@ class InMemoryLedger:
     async def corpus(self, terms: Sequence[str]) -> Corpus:
         """Statistics of what is stored, for these terms."""
         total = sum(row.term_count for row in self._chunks)
-        return Corpus(len(self._chunks), total, self._chunks.lexicon.document_frequency(terms))
+        return Corpus(len(self._chunks), total, self._chunks.lexicon.frequencies(terms))
 
     async def unindexed(
         self, selection: Selection, embedding_version: str, limit: int
@@ -187,11 +186,6 @@ class InMemoryLedger:
     async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
         """What is stored of chunks' sentences."""
         return {row.chunk_key: row.sentences for row in self._chunks.among(keys)}
-
-    async def token_counts(self) -> dict[int, int]:
-        """How often each token of the store's static model occurs."""
-        counts = token_counts(row.sentences for row in self._chunks)
-        return {token: int(counts[token]) for token in counts.nonzero()[0].tolist()}
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""
@@ -225,7 +219,7 @@ class InMemoryLedger:
         for row in self._chunks:
             row.indexed_revision = None
         active = [note for note in self._notes if note.status is Status.ACTIVE]
-        for note in active:
+        for note in sorted(active, key=lambda note: (note.ingested_at, note.note_id)):
             self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
         return len(active)
 

@@ -37,11 +37,11 @@ def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetim
 
 
 def enqueue_all(connection: Connection, now: datetime) -> int:
-    """Ask for every active note to be indexed again; gives back how many."""
-    c = memory_note_chunks.c
+    """Ask for every active note to be indexed again, the oldest first; gives back how many."""
+    c, n = memory_note_chunks.c, memory_notes.c
     connection.execute(update(memory_note_chunks).where(c.indexed_revision.is_not(None)).values(indexed_revision=None))
     rows = connection.execute(
-        select(memory_notes.c.note_id, memory_notes.c.revision).where(memory_notes.c.status == "active")
+        select(n.note_id, n.revision).where(n.status == "active").order_by(n.ingested_at, n.note_id)
     ).all()
     for row in rows:
         enqueue(connection, NoteId(row.note_id), row.revision, now)

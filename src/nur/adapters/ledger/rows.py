@@ -24,11 +24,11 @@ from nur.ports.ledger import Candidate, StoredChunk
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import Label, Row
+    from sqlalchemy import CursorResult, Label
 
     from nur.domain.selection import Selection
 
-    AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+Record: TypeAlias = dict[str, Any]  #: a row by its columns' names
 
 n = memory_notes.c
 c = memory_note_chunks.c
@@ -74,6 +74,7 @@ def note_values(note: Note) -> dict[str, Any]:
         "token_count": note.token_count,
         "chunk_count": note.chunk_count,
         "chunking_version": note.chunking_version,
+        "heading": note.heading,
         "type": about.type,
         "confidence": about.confidence,
         "importance": about.importance,
@@ -103,72 +104,83 @@ def note_values(note: Note) -> dict[str, Any]:
     }
 
 
-def to_note(row: AnyRow) -> Note:
+def records(result: CursorResult[*tuple[Any, ...]]) -> list[Record]:
+    """All rows as dictionaries.
+
+    A note has forty columns, and SQLAlchemy's own rows look each attribute up at ten times the cost of a dictionary;
+    they also come one by one unless all are asked for.
+    """
+    names = tuple(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in result.all()]
+
+
+def to_note(row: Record) -> Note:
     """A row of NOTE_COLUMNS as a note."""
     return Note(
-        note_id=NoteId(row.note_id),
-        public_id=row.public_id,
-        tenant=row.tenant_id,
-        owner=row.owner_id,
-        kind=Kind(row.kind),
+        note_id=NoteId(row["note_id"]),
+        public_id=row["public_id"],
+        tenant=row["tenant_id"],
+        owner=row["owner_id"],
+        kind=Kind(row["kind"]),
         about=Description(
-            type=row.type,
-            confidence=row.confidence,
-            importance=row.importance,
-            title=row.title,
-            author=row.author,
-            participants=tuple(row.participants),
-            source_system=row.source_system,
-            source_id=row.source_id,
-            source_url=row.source_url,
-            conversation_id=row.conversation_id,
-            turn_index=row.turn_index,
-            role=row.role,
-            key=row.key,
-            project=row.project_id,
-            agent=row.agent_id,
-            scope=row.scope,
-            sensitivity=Sensitivity(row.sensitivity),
-            visibility=Visibility(row.visibility_scope),
-            retention=Retention(row.retention_policy),
-            occurred_at=row.occurred_at,
-            expires_at=row.expires_at,
-            metadata=row.metadata,
+            type=row["type"],
+            confidence=row["confidence"],
+            importance=row["importance"],
+            title=row["title"],
+            author=row["author"],
+            participants=tuple(row["participants"]),
+            source_system=row["source_system"],
+            source_id=row["source_id"],
+            source_url=row["source_url"],
+            conversation_id=row["conversation_id"],
+            turn_index=row["turn_index"],
+            role=row["role"],
+            key=row["key"],
+            project=row["project_id"],
+            agent=row["agent_id"],
+            scope=row["scope"],
+            sensitivity=Sensitivity(row["sensitivity"]),
+            visibility=Visibility(row["visibility_scope"]),
+            retention=Retention(row["retention_policy"]),
+            occurred_at=row["occurred_at"],
+            expires_at=row["expires_at"],
+            metadata=row["metadata"],
         ),
-        content_hash=row.content_hash,
-        token_count=row.token_count,
-        chunk_count=row.chunk_count,
-        chunking_version=row.chunking_version,
-        version=row.version,
-        revision=row.revision,
-        status=Status(row.status),
-        ingested_at=row.ingested_at,
-        updated_at=row.updated_at,
-        deleted_at=row.deleted_at,
-        resolved_at=row.resolved_at,
+        content_hash=row["content_hash"],
+        token_count=row["token_count"],
+        chunk_count=row["chunk_count"],
+        chunking_version=row["chunking_version"],
+        heading=row["heading"],
+        version=row["version"],
+        revision=row["revision"],
+        status=Status(row["status"]),
+        ingested_at=row["ingested_at"],
+        updated_at=row["updated_at"],
+        deleted_at=row["deleted_at"],
+        resolved_at=row["resolved_at"],
     )
 
 
-def to_chunk(row: AnyRow, note_id: NoteId, *, has_vector: bool = True) -> StoredChunk:
+def to_chunk(row: Record, note_id: NoteId, *, has_vector: bool = True) -> StoredChunk:
     """A row of CHUNK_COLUMNS as a stored chunk."""
     return StoredChunk(
-        chunk_key=ChunkKey(row.chunk_key),
+        chunk_key=ChunkKey(row["chunk_key"]),
         note_id=note_id,
         chunk=Chunk(
-            index=row.chunk_index,
-            content=row.chunk_text,
-            start_char=row.start_offset,
-            end_char=row.end_offset,
-            token_count=row.chunk_tokens,
-            context=row.context,
+            index=row["chunk_index"],
+            content=row["chunk_text"],
+            start_char=row["start_offset"],
+            end_char=row["end_offset"],
+            token_count=row["chunk_tokens"],
+            context=row["context"],
         ),
-        content_hash=row.chunk_hash,
-        profile=row.profile,
+        content_hash=row["chunk_hash"],
+        profile=row["profile"],
         has_vector=has_vector,
     )
 
 
-def to_candidate(row: AnyRow, *, has_vector: bool = True) -> Candidate:
+def to_candidate(row: Record, *, has_vector: bool = True) -> Candidate:
     """A row of CHUNK_COLUMNS and NOTE_COLUMNS as a candidate."""
     note = to_note(row)
     return Candidate(stored=to_chunk(row, note.note_id, has_vector=has_vector), note=note)

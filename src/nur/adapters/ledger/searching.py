@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import Select, func, or_, select, update
+from sqlalchemy import Select, bindparam, func, or_, select, update
 
 from nur.adapters.ledger import notes
 from nur.adapters.ledger.rows import (
@@ -18,6 +18,7 @@ from nur.adapters.ledger.rows import (
     chunks_selected,
     has_vector,
     n,
+    records,
     selected,
     to_candidate,
 )
@@ -26,7 +27,6 @@ from nur.adapters.ledger.tables import (
     memory_note_chunks,
     memory_notes,
     note_chunk_embeddings,
-    token_frequencies,
 )
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Note, NoteId
@@ -70,7 +70,8 @@ def lexical(
 def corpus(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> Corpus:
     """Statistics of what is stored, for these terms."""
     totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
-    return Corpus(totals.chunks, totals.terms, lexicon.document_frequency(connection, terms))
+    found = lexicon.frequencies(connection, terms)
+    return Corpus(totals.chunks, totals.terms, found)
 
 
 def unindexed(
@@ -102,7 +103,7 @@ def candidates(
         .join(memory_notes, n.note_id == c.note_id)
         .where(c.chunk_key.in_(keys), chunks_selected(selection, now))
     )
-    return [to_candidate(row, has_vector=row.has_vector) for row in connection.execute(query)]
+    return [to_candidate(row, has_vector=row["has_vector"]) for row in records(connection.execute(query))]
 
 
 def pages(
@@ -118,7 +119,7 @@ def pages(
         .order_by(c.chunk_key)
         .limit(limit)
     )
-    return [to_candidate(row) for row in connection.execute(query)]
+    return [to_candidate(row) for row in records(connection.execute(query))]
 
 
 def sample_indexed(connection: Connection, embedding_version: str, limit: int, now: datetime) -> list[Candidate]:
@@ -138,7 +139,7 @@ def sample_indexed(connection: Connection, embedding_version: str, limit: int, n
         .join(memory_notes, n.note_id == c.note_id)
         .where(c.chunk_key.in_(keys))
     )
-    return [to_candidate(row) for row in connection.execute(query)]
+    return [to_candidate(row) for row in records(connection.execute(query))]
 
 
 def count_indexed(connection: Connection, embedding_version: str) -> int:
@@ -159,15 +160,22 @@ def turns_at(
     by_conversation: dict[str, list[int]] = defaultdict(list)
     for conversation_id, turn_index in places:
         by_conversation[conversation_id].append(turn_index)
+    # Built once and asked for each conversation: one query over all pairs would not use the index of turns.
+    query = (
+        select(*CHUNK_COLUMNS, *NOTE_COLUMNS, has_vector())
+        .select_from(memory_notes)
+        .join(memory_note_chunks, n.note_id == c.note_id)
+        .where(
+            IS_TURN,
+            n.conversation_id == bindparam("conversation"),
+            n.turn_index.in_(bindparam("turns", expanding=True)),
+            selected(selection, now),
+        )
+    )
     found: list[Candidate] = []
     for conversation_id, turns in by_conversation.items():
-        query = (
-            select(*CHUNK_COLUMNS, *NOTE_COLUMNS, has_vector())
-            .select_from(memory_notes)
-            .join(memory_note_chunks, n.note_id == c.note_id)
-            .where(IS_TURN, n.conversation_id == conversation_id, n.turn_index.in_(turns), selected(selection, now))
-        )
-        found += [to_candidate(row, has_vector=row.has_vector) for row in connection.execute(query)]
+        rows = records(connection.execute(query, {"conversation": conversation_id, "turns": turns}))
+        found += [to_candidate(row, has_vector=row["has_vector"]) for row in rows]
     return found
 
 
@@ -175,13 +183,6 @@ def sentence_maps(connection: Connection, keys: Sequence[ChunkKey]) -> dict[Chun
     """What is stored of chunks' sentences."""
     rows = connection.execute(select(c.chunk_key, c.sentences).where(c.chunk_key.in_(keys)))
     return {ChunkKey(row.chunk_key): row.sentences for row in rows}
-
-
-def all_token_counts(connection: Connection) -> dict[int, int]:
-    """How often each token of the static model occurs."""
-    t = token_frequencies.c
-    rows = connection.execute(select(t.token, t.occurrences).where(t.occurrences > 0))
-    return {row.token: row.occurrences for row in rows}
 
 
 def attach_vectors(

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection
-
-    from nur.adapters.ledger.rows import AnyRow
+    from sqlalchemy import Connection, Row
 
 t = search_traces.c
 i = search_trace_items.c
@@ -96,7 +94,7 @@ def _item_values(item: TraceItem) -> dict[str, Any]:
     }
 
 
-def _to_trace(row: AnyRow, items: tuple[TraceItem, ...]) -> Trace:
+def _to_trace(row: Row[*tuple[Any, ...]], items: tuple[TraceItem, ...]) -> Trace:
     outcome, candidates = decode(row.candidates)
     return Trace(
         trace_id=row.trace_id,
@@ -113,7 +111,7 @@ def _to_trace(row: AnyRow, items: tuple[TraceItem, ...]) -> Trace:
     )
 
 
-def _to_item(row: AnyRow) -> TraceItem:
+def _to_item(row: Row[*tuple[Any, ...]]) -> TraceItem:
     return TraceItem(
         item_id=row.item_id,
         trace_id=row.trace_id,

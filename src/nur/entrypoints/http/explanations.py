@@ -81,5 +81,5 @@ def _scored(one: Ranked) -> dict[str, Any]:
         "score": one.score,
         "lexical": one.lexical,
         "cosine": one.cosine,
-        "prior": one.prior,
+        "bonus": one.bonus,
     }

@@ -111,7 +111,7 @@ def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> Non
     table = Table(box=None, pad_edge=False)
     table.add_column("place", justify="right")
     table.add_column("note", no_wrap=True)
-    for name in ("chunk", "relevance", "words", "cosine", "prior", "rrf", "reranker"):
+    for name in ("chunk", "relevance", "words", "cosine", "bonus", "rrf", "reranker"):
         table.add_column(name, justify="right")
     table.add_column("ranks", no_wrap=True)
     table.add_column("verdict")
@@ -122,7 +122,7 @@ def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> Non
             str(one.get("place", "")),
             one.get("public_id", "?"),
             str(one.get("chunk_index", "")),
-            *(_number(one.get(name)) for name in ("score", "lexical", "cosine", "prior", "rrf_score", "rerank_score")),
+            *(_number(one.get(name)) for name in ("score", "lexical", "cosine", "bonus", "rrf_score", "rerank_score")),
             ranks,
             verdict,
         )
