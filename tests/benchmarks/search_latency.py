@@ -89,7 +89,7 @@ async def measure(services: Services, words: Words, kinds: frozenset[Kind], limi
         found = await search.gather(request)
         marks.append(time.process_time())
         ranked = search.ranked(request, found)
-        listed = shortlist(ranked, search.floor(request, found))
+        listed = shortlist(ranked, search.floor(request, found), limit)
         ordered = await search.rerank(request.query, listed.hits, found.terms)
         marks.append(time.process_time())
         await search.quote(request, found, ranked, ordered.hits[:limit], {})

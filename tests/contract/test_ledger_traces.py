@@ -52,7 +52,6 @@ def a_trace(**changes: Any) -> Trace:
                 TracedCandidate(
                     chunk_key=ChunkKey(7),
                     verdict=Verdict.RETURNED,
-                    note_id=note_id,
                     public_id="mem_1",
                     chunk_index=0,
                     place=1,

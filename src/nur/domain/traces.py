@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nur.domain.notes import ChunkKey, Kind, NoteId
 from nur.domain.selection import Selection
@@ -26,14 +26,15 @@ class Verdict(StrEnum):
     BEYOND_LIMIT = "beyond_limit"  #: good, but others were better and no more were asked for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedCandidate:
-    """A chunk that a ranker found, and what became of it."""
+class TracedCandidate(NamedTuple):
+    """A chunk that a ranker found, and what became of it.
+
+    A tuple, for there are hundreds in a search, and written as they are.
+    """
 
     chunk_key: ChunkKey
     verdict: Verdict
-    note_id: NoteId | None = None  #: None, like all that follows, for what the ledger does not show
-    public_id: str | None = None
+    public_id: str | None = None  #: None, like all that follows, for what the ledger does not show
     chunk_index: int | None = None
     place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut
     instead: str | None = None  #: public id of the note that is shown in its stead
@@ -43,7 +44,7 @@ class TracedCandidate:
     bonus: float | None = None
     rrf_score: float | None = None
     rerank_score: float | None = None
-    ranks: Mapping[str, int] = field(default_factory=dict)  #: by ranker, from 1
+    ranks: Mapping[str, int] | None = None  #: by ranker, from 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ boilerplate are still two documents.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -32,17 +31,38 @@ STARTS = np.array([0, 1 << 30, 1 << 31, 3 << 30], np.uint32)
 sample in common two times in three, and one of the samples 99 times in 100; texts that share a third, one in 16."""
 
 
-def fold_duplicates(ranked: Sequence[Ranked]) -> list[Collapsed[Ranked]]:
+LOOK_AHEAD = 4
+"""Duplicates are looked for, and counted, among this many times the notes that shall be shown."""
+
+
+def fold_duplicates(ranked: Sequence[Ranked], enough: int) -> list[Collapsed[Ranked]]:
     """One candidate a note, best first, in; the same without those that a better one stands for, out.
 
-    Only texts with a sample in common are compared: 77 chunks take .5 ms, each pair of them would take 40.
+    Ends when `enough` are found that differ; what follows is passed on as it is. Only texts with a sample in common are
+    compared.
     """
-    samples = [_samples(one.candidate.stored.profile) for one in ranked]
-    shared = Counter(sample for each in samples for sample in each)
-    suspects = [one for one, each in zip(ranked, samples, strict=True) if any(shared[sample] > 1 for sample in each)]
-    folded = {one.shown.note_id: one for one in collapse(suspects, _terms)}
-    hidden = {other.note_id for one in folded.values() for other in one.duplicates}
-    return [folded.get(one.note_id) or Collapsed(one, ()) for one in ranked if one.note_id not in hidden]
+    shown: list[tuple[Ranked, list[Ranked]]] = []  #: each with those that it stands for
+    holding: dict[bytes, list[int]] = {}  #: places in `shown` by sample
+    looked_at = 0
+    for one in ranked:
+        if len(shown) >= enough and looked_at >= LOOK_AHEAD * enough:
+            break
+        looked_at += 1
+        samples = _samples(one.candidate.stored.profile)
+        suspects = sorted({place for sample in samples for place in holding.get(sample, ())})
+        same = next((place for place in suspects if _are_alike(shown[place][0], one)), None)
+        if same is not None:
+            shown[same][1].append(one)
+            continue
+        for sample in samples:
+            holding.setdefault(sample, []).append(len(shown))
+        shown.append((one, []))
+    folded = [Collapsed(one, tuple(others)) for one, others in shown]
+    return folded + [Collapsed(one, ()) for one in ranked[looked_at:]]
+
+
+def _are_alike(better: Ranked, one: Ranked) -> bool:
+    return len(collapse((better, one), _terms)) == 1
 
 
 def _samples(blob: bytes) -> set[bytes]:

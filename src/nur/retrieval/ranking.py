@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from nur.domain.notes import Kind
 from nur.domain.search import Fusion
 from nur.retrieval.headings import heading_bonus
 from nur.retrieval.priors import asks_about_the_asker, speaker, turn_prior, words
-from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Neighbour, Pool, lexical_scores, reciprocal_ranks
+from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Pool, lexical_scores, reciprocal_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Candidate
     from nur.retrieval.model_profile import ModelProfile
     from nur.retrieval.queries import WeighedTerms
+    from nur.retrieval.scoring import Neighbour
 
 LEXICAL, DENSE = "lexical", "dense"
+#: A speaker's name and the colon behind it stand within so many characters.
+NAME_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +100,23 @@ def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:
 
 
 def _pool(everything: Sequence[Candidate]) -> Pool:
-    rows = {
-        (candidate.note.about.conversation_id, candidate.note.about.turn_index): row
-        for row, candidate in enumerate(everything)
-        if candidate.note.kind is Kind.TURN and not candidate.note.is_chunked  # long turns count for themselves alone
-    }
+    turns: dict[str | None, dict[int, int]] = {}  #: rows by conversation and place
+    for row, candidate in enumerate(everything):
+        about = candidate.note.about
+        if candidate.note.kind is Kind.TURN and about.turn_index is not None and not candidate.note.is_chunked:
+            turns.setdefault(about.conversation_id, {})[about.turn_index] = row
     neighbours = [
-        Neighbour(row, rows[conversation, index + step], abs(step))
-        for (conversation, index), row in rows.items()
+        (row, other, distance)
+        for rows in turns.values()
+        for index, row in rows.items()
         for distance in range(1, len(NEIGHBOUR_WEIGHTS) + 1)
-        for step in (-distance, distance)
-        if index is not None and (conversation, index + step) in rows
+        for near in (index - distance, index + distance)
+        if (other := rows.get(near)) is not None
     ]
     return Pool(
         [candidate.stored.profile for candidate in everything],
         np.array([len(candidate.stored.chunk.content) for candidate in everything], np.float64),
-        neighbours,
+        cast("list[Neighbour]", neighbours),  # plain tuples: named ones take thrice as long to become an array
     )
 
 
@@ -121,7 +125,7 @@ def _bonuses(question: str, candidates: Sequence[Candidate], question_ids: froze
     return [
         turn_prior(
             candidate.note.about.role or "",
-            speaker(candidate.stored.chunk.content),
+            _speaker(candidate.stored.chunk.content),
             about_asker=about_asker,
             question_words=asked,
         )
@@ -129,3 +133,9 @@ def _bonuses(question: str, candidates: Sequence[Candidate], question_ids: froze
         else heading_bonus(candidate.note.heading, question_ids)
         for candidate in candidates
     ]
+
+
+def _speaker(text: str) -> str | None:
+    """Who speaks; most texts have no colon where a name would end, and looking for one is sixty times faster."""
+    head = text[:NAME_CHARACTERS]
+    return speaker(head) if ":" in head or "：" in head else None

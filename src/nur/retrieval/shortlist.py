@@ -23,11 +23,11 @@ class Shortlist:
     reached_floor: bool  #: something was below it: looking further would only find more of that
 
 
-def shortlist(ranked: Sequence[Ranked], floor: float | None) -> Shortlist:
-    """The best chunk of each note, without what does not answer."""
+def shortlist(ranked: Sequence[Ranked], floor: float | None, enough: int) -> Shortlist:
+    """The best chunk of each note, without what does not answer; the first `enough` of them say different things."""
     best = best_per_note(ranked)
     fit = [one for one in best if not is_below(one, floor)]
-    return Shortlist(fold_duplicates(fit), len(fit) < len(best))
+    return Shortlist(fold_duplicates(fit, enough), len(fit) < len(best))
 
 
 def is_below(one: Ranked, floor: float | None) -> bool:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking import Ranked
 
 
+DIGITS = 6
+"""Behind the point of a score in a trace."""
+
+
 def judge(
     ranked: Sequence[Ranked],
     hits: Sequence[Collapsed[Ranked]],
@@ -46,20 +50,19 @@ def judge(
         seen.add(one.note_id)
         traced.append(
             TracedCandidate(
-                chunk_key=one.candidate.stored.chunk_key,
-                verdict=verdict,
-                note_id=one.note_id,
-                public_id=note.public_id,
-                chunk_index=one.candidate.stored.chunk.index,
-                place=places.get(one.note_id),
-                instead=instead.candidate.note.public_id if instead is not None else None,
-                score=one.score,
-                lexical=one.lexical,
-                cosine=one.cosine,
-                bonus=one.bonus,
-                rrf_score=one.rrf_score,
-                rerank_score=rerank_scores.get(one.note_id),
-                ranks=one.ranks,
+                one.candidate.stored.chunk_key,
+                verdict,
+                note.public_id,
+                one.candidate.stored.chunk.index,
+                places.get(one.note_id),
+                None if instead is None else instead.candidate.note.public_id,
+                round(one.score, DIGITS),
+                round(one.lexical, DIGITS),
+                None if one.cosine is None else round(one.cosine, DIGITS),
+                round(one.bonus, DIGITS),
+                round(one.rrf_score, DIGITS),
+                rerank_scores.get(one.note_id),
+                one.ranks,
             )
         )
     traced += [TracedCandidate(chunk_key=key, verdict=Verdict.NOT_VISIBLE) for key in dropped]

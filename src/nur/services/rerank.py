@@ -47,10 +47,15 @@ class Rerank:
     deadline_seconds: float
     top: int
 
+    @property
+    def asks(self) -> int:
+        """How many hits the reranker is asked about."""
+        return self.top if self.reranker.max_chars else 0
+
     async def __call__(self, query: str, hits: Sequence[Collapsed[Ranked]], terms: WeighedTerms) -> Reranked:
         """The hits in the reranker's order; in their own, and said so, when it does not answer within the deadline."""
-        asked, rest = hits[: self.top], hits[self.top :]
-        if not self.reranker.max_chars or not asked:
+        asked, rest = hits[: self.asks], hits[self.asks :]
+        if not asked:
             return Reranked(hits)
         try:
             async with asyncio.timeout(self.deadline_seconds):

@@ -20,7 +20,7 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
         a_ranked("Jam is cooked", 0.5),
         a_ranked("Ships are built", 0.1),
     ]
-    hits = shortlist(ranked, FLOOR).hits
+    hits = shortlist(ranked, FLOOR, 10).hits
     traced = judge(
         ranked, hits, limit=2, floor=FLOOR, rerank_scores={ranked[0].note_id: 7.5}, dropped=[ChunkKey(10**6)]
     )
@@ -35,11 +35,11 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
     ]
     assert traced[3].instead == ranked[2].candidate.note.public_id
     assert (traced[0].rerank_score, traced[2].rerank_score) == (7.5, None)
-    assert (traced[-1].chunk_key, traced[-1].note_id, traced[-1].score) == (10**6, None, None)
+    assert (traced[-1].chunk_key, traced[-1].public_id, traced[-1].score) == (10**6, None, None)
 
 
 def test_places_are_those_of_the_answer_and_not_of_the_first_ranking() -> None:
     ranked = [a_ranked("Bread", 0.9), a_ranked("Salt", 0.8)]
-    hits = list(reversed(shortlist(ranked, None).hits))  # as a reranker would have it
+    hits = list(reversed(shortlist(ranked, None, 10).hits))  # as a reranker would have it
     traced = judge(ranked, hits, limit=1, floor=None, rerank_scores={}, dropped=[])
     assert [(one.verdict, one.place) for one in traced] == [(Verdict.BEYOND_LIMIT, 2), (Verdict.RETURNED, 1)]

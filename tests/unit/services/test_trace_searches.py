@@ -54,8 +54,8 @@ async def test_every_hit_is_an_item_and_every_candidate_has_a_verdict(nur: Nur) 
     trace = await traced(nur, limit=1)
     returned = [one for one in trace.candidates if one.verdict is Verdict.RETURNED]
     assert len(trace.items) == len(returned) == 1
-    assert (trace.items[0].note_id, trace.items[0].rank) == (returned[0].note_id, 1)
-    assert trace.items[0].scores["score"] == returned[0].score
+    assert (trace.items[0].rank, returned[0].place) == (1, 1)
+    assert trace.items[0].scores["score"] == pytest.approx(returned[0].score, abs=1e-6)
     assert len(trace.candidates) == 3
     assert trace.outcome["hits"] == 1
     for found in (nur.services.traces.find_item(DEFAULT_TENANT, trace.items[0].item_id), _written(nur, trace)):

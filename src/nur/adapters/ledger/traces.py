@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from sqlalchemy import delete, insert, or_, select
 
 from nur.adapters.ledger.tables import search_trace_items, search_traces
-from nur.domain.notes import ChunkKey, NoteId
+from nur.domain.notes import NoteId
 from nur.domain.traces import Trace, TracedCandidate, TraceItem, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from sqlalchemy import Connection, Row
 
 t = search_traces.c
 i = search_trace_items.c
 
-_NAMES = tuple(field.name for field in fields(TracedCandidate))
-_DIGITS = 6
 _FAST = 1  #: zlib's quickest level: a tenth larger than the default in a third of the time
 
 
@@ -123,10 +120,9 @@ def _to_item(row: Row[*tuple[Any, ...]]) -> TraceItem:
 
 
 def encode(outcome: Mapping[str, Any], candidates: Sequence[TracedCandidate]) -> bytes:
-    """What became of a search, compressed; scores keep six digits behind the point."""
-    rows = [[_plain(getattr(candidate, name)) for name in _NAMES] for candidate in candidates]
-    text = json.dumps({"outcome": dict(outcome), "names": _NAMES, "rows": rows}, separators=(",", ":"))
-    return zlib.compress(text.encode(), _FAST)
+    """What became of a search, compressed."""
+    kept = {"outcome": dict(outcome), "names": TracedCandidate._fields, "rows": candidates}
+    return zlib.compress(json.dumps(kept, separators=(",", ":")).encode(), _FAST)
 
 
 def decode(blob: bytes) -> tuple[dict[str, Any], tuple[TracedCandidate, ...]]:
@@ -136,18 +132,4 @@ def decode(blob: bytes) -> tuple[dict[str, Any], tuple[TracedCandidate, ...]]:
 
 
 def _candidate(values: dict[str, Any]) -> TracedCandidate:
-    note_id = values["note_id"]
-    return TracedCandidate(
-        **{
-            **values,
-            "chunk_key": ChunkKey(values["chunk_key"]),
-            "verdict": Verdict(values["verdict"]),
-            "note_id": None if note_id is None else NoteId(UUID(note_id)),
-        }
-    )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, _DIGITS)
-    return value.hex if isinstance(value, UUID) else value
+    return TracedCandidate(**{**values, "verdict": Verdict(values["verdict"])})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -61,8 +60,7 @@ def as_json(explained: Explained) -> dict[str, Any]:
 
 
 def _candidate(one: TracedCandidate) -> dict[str, Any]:
-    values = {name: value for name, value in asdict(one).items() if value is not None}
-    return {**values, "verdict": one.verdict.value} | ({"note_id": str(one.note_id)} if one.note_id else {})
+    return {name: value for name, value in one._asdict().items() if value is not None}
 
 
 def _note(note: NoteExplained) -> dict[str, Any]:

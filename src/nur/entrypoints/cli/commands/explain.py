@@ -116,7 +116,7 @@ def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> Non
     table.add_column("ranks", no_wrap=True)
     table.add_column("verdict")
     for one in candidates[:most]:
-        ranks = " ".join(f"{ranker[0]}{rank}" for ranker, rank in sorted(one["ranks"].items()))
+        ranks = " ".join(f"{ranker[0]}{rank}" for ranker, rank in sorted(one.get("ranks", {}).items()))
         verdict = MEANINGS[one["verdict"]] + (f" {one['instead']}" if "instead" in one else "")
         table.add_row(
             str(one.get("place", "")),
