@@ -19,10 +19,15 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
+from nur.services.add_event import AddEvent
+from nur.services.add_note import AddNote
 from nur.services.append_turn import AppendTurn
+from nur.services.edit_note import EditNote
+from nur.services.find_duplicates import FindDuplicates
 from nur.services.forget import Forget
 from nur.services.gather import Gather
 from nur.services.get_artifact import GetArtifact
+from nur.services.get_note import GetNote
 from nur.services.health import Health
 from nur.services.index_note import record
 from nur.services.ingest import Ingest
@@ -30,10 +35,15 @@ from nur.services.list_notes import ListNotes
 from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
 from nur.services.query_vector import QueryVector
+from nur.services.rebuild import Rebuild
 from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
 from nur.services.search import Search
+from nur.services.search_sessions import SearchSessions
 from nur.services.store_note import StoreNote
+from nur.services.tidy import Tidy
+from nur.services.trash import Trash
+from nur.services.wait_until_indexed import WaitUntilIndexed
 from nur.services.work import Work
 
 if TYPE_CHECKING:
@@ -75,9 +85,19 @@ class Services:
     ingest: Ingest
     get_artifact: GetArtifact
     reembed_artifact: ReembedArtifact
+    add_note: AddNote
+    add_event: AddEvent
+    get_note: GetNote
+    edit_note: EditNote
+    find_duplicates: FindDuplicates
+    wait_until_indexed: WaitUntilIndexed
     search: Search
+    search_sessions: SearchSessions
     list_notes: ListNotes
     forget: Forget
+    trash: Trash
+    tidy: Tidy
+    rebuild: Rebuild
     health: Health
     work: Work
     open_index: OpenIndex
@@ -85,6 +105,7 @@ class Services:
     ledger: Ledger
     index: VectorIndex
     embedder: Embedder
+    clock: Clock
     on_failure: FailurePolicy
     key_configured: bool
 
@@ -105,7 +126,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(index.close)
         services = assemble(settings, ledger, index, embedder, clock)
         await services.open_index()
-        for job in (services.open_index.keep_trying(), services.work.forever()):
+        stack.push_async_callback(services.rebuild.stop)
+        for job in (services.open_index.keep_trying(), services.work.forever(), services.tidy.forever()):
             stack.push_async_callback(_stop, asyncio.create_task(job))
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
@@ -113,26 +135,44 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, clock: Clock) -> Services:
     """The use cases over open ports."""
-    store = StoreNote(ledger, index, embedder, clock, policies(settings))
+    cutting = policies(settings)
+    store = StoreNote(ledger, index, embedder, clock, cutting)
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy)
+    get_note = GetNote(ledger, privacy, clock)
+    forget = Forget(ledger, index)
+    work = Work(ledger, index, embedder, clock)
+    trash = Trash(ledger, index, store, privacy, clock, work.wake)
+    version = embedder.model.version
     gather = Gather(ledger, index, embedder, QueryVector(ledger, embedder), privacy)
+    search = Search(gather, ledger, embedder, clock)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
-        search=Search(gather, ledger, embedder, clock),
+        add_note=AddNote(store, clock, work.wake),
+        add_event=AddEvent(store, clock, work.wake),
+        get_note=get_note,
+        edit_note=EditNote(store, get_note, clock, work.wake),
+        find_duplicates=FindDuplicates(ledger, index, embedder),
+        wait_until_indexed=WaitUntilIndexed(ledger, clock),
+        search=search,
+        search_sessions=SearchSessions(search, ledger, get_note, clock),
         list_notes=ListNotes(ledger),
-        forget=Forget(ledger, index),
+        forget=forget,
+        trash=trash,
+        tidy=Tidy(ledger, forget, trash, clock),
+        rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
         health=Health(ledger, index, embedder, clock),
-        work=Work(ledger, index, embedder, clock),
-        open_index=OpenIndex(ledger, index, clock, embedder.model.version),
+        work=work,
+        open_index=OpenIndex(ledger, index, clock, version),
         privacy=privacy,
         ledger=ledger,
         index=index,
         embedder=embedder,
+        clock=clock,
         on_failure=FailurePolicy.of(settings),
         key_configured=settings.openai_api_key is not None,
     )

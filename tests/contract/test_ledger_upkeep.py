@@ -78,6 +78,17 @@ async def test_dead_letters_are_named_and_can_be_tried_again(ledger: Ledger, clo
     assert again.attempts == 0
 
 
+async def test_a_job_is_due_until_it_is_done_or_put_off(ledger: Ledger, clock: ManualClock) -> None:
+    await kept(ledger, "Tea.")
+    await kept(ledger, "Milk.")
+    assert await ledger.count_due(clock.now()) == 2
+    one, other = await ledger.lease("w", 10, clock.now(), MINUTE)
+    assert await ledger.count_due(clock.now()) == 2
+    await ledger.finish(one, clock.now())
+    await ledger.postpone(other, "down", clock.now() + timedelta(seconds=5))
+    assert await ledger.count_due(clock.now()) == 0
+
+
 async def test_done_rows_are_purged_and_open_ones_stay(ledger: Ledger, clock: ManualClock) -> None:
     await kept(ledger, "Tea.")
     (job,) = await ledger.lease("w", 1, clock.now(), MINUTE)

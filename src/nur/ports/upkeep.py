@@ -50,6 +50,10 @@ class Upkeep(Protocol):
         """Jobs that were given up, newest first."""
         ...
 
+    async def count_due(self, now: datetime) -> int:
+        """How many jobs wait for nothing but a worker, or are being worked on."""
+        ...
+
     async def purge_done(self, before: datetime) -> int:
         """Forget outbox rows that were finished before then; gives back how many."""
         ...

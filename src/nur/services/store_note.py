@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from nur.domain.chunks import sha256
+from nur.domain.drafting import Measure, drafted, settled
 from nur.domain.errors import Conflict, EmbedderDown
-from nur.domain.notes import Kind, Note, NoteId, Principal, Status, identity, public_ids
-from nur.domain.retention import expiry
+from nur.domain.notes import Kind, Note, Principal, Status, identity, public_ids
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
@@ -24,9 +23,7 @@ from nur.services.index_note import index_note, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
 
-    from nur.domain.notes import Description
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
@@ -38,7 +35,7 @@ log = EventLog("StorageService")
 
 #: Each round another writer of the same note got in first; sixteen at once settle in two or three rounds.
 ROUNDS = 20
-_REJECT = OnEmbeddingFailure.REJECT
+_REJECT, _LATER = OnEmbeddingFailure.REJECT, OnEmbeddingFailure.LATER
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +62,46 @@ class StoreNote:
             held = await self.ledger.by_identity(principal.tenant, name)
             try:
                 if held is not None and held.status is Status.ACTIVE and held.content_hash == content_hash:
-                    return await self._describe(held, draft, principal)
-                return await self._write_text(held, draft, content_hash, principal, on_failure, progress)
+                    about = settled(draft.about, held.about.occurred_at, held.ingested_at)
+                    return await self._describe(held, replace(held, about=about), principal)
+                return await self._write_text(held, draft, principal, on_failure, progress)
             except Conflict:
                 log.warning("write_conflict", kind=draft.kind.value)
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
     async def reembed(self, note: Note, principal: Principal) -> Stored:
         """Embed a note's text again and put the new vectors in place of the old. Raises EmbedderDown, Conflict."""
-        text = (await self.ledger.texts([note.note_id]))[note.note_id]
-        draft = Draft(kind=note.kind, text=text, about=note.about)
-        stored = await self._write_text(note, draft, note.content_hash, principal, _REJECT, None, reuse=False)
+        draft = await self._as_draft(note)
+        stored = await self._write_text(note, draft, principal, _REJECT, None, reuse=False)
         return replace(stored, outcome=Outcome.UNCHANGED)
 
-    async def _describe(self, held: Note, draft: Draft, principal: Principal) -> Stored:
+    async def rechunk(self, note: Note, principal: Principal) -> Stored:
+        """Cut a note by the present policy; chunks that stay keep their vectors. Raises Conflict."""
+        draft = await self._as_draft(note)
+        return await self._write_text(note, draft, principal, _LATER, None)
+
+    async def edit(self, held: Note, wanted: Note, text: str | None, principal: Principal) -> Stored:
+        """Describe exactly this note as `wanted` is, with another text unless it is None. Raises Conflict."""
+        if text is None or sha256(text) == held.content_hash:
+            return await self._describe(held, wanted, principal)
+        draft = Draft(kind=held.kind, text=text, about=wanted.about)
+        return await self._write_text(held, draft, principal, _LATER, None)
+
+    async def revive(self, deleted: Note, draft: Draft, principal: Principal, on_failure: OnEmbeddingFailure) -> Stored:
+        """Bring exactly this note back from the trash. Raises EmbedderDown, Conflict."""
+        return await self._write_text(deleted, draft, principal, on_failure, None)
+
+    async def _as_draft(self, note: Note) -> Draft:
+        text = (await self.ledger.texts([note.note_id]))[note.note_id]
+        return Draft(kind=note.kind, text=text, about=note.about)
+
+    async def _describe(self, held: Note, wanted: Note, principal: Principal) -> Stored:
         """The text is there already: bring its description up to date, if it differs at all."""
-        about = _settled(draft, held.about.occurred_at, held.ingested_at)
         chunks = await self.ledger.chunks(held.note_id)
-        if about == held.about:
-            state = IndexState.INDEXED if all(c.has_vector for c in chunks) else IndexState.PENDING
+        if wanted == held:
+            state = IndexState.INDEXED if await self.ledger.is_indexed(held.note_id) else IndexState.PENDING
             return self._stored(held, Outcome.UNCHANGED, state, [c.content_hash for c in chunks])
-        note = replace(held, about=about, revision=held.revision + 1, updated_at=self.clock.now())
+        note = replace(wanted, revision=held.revision + 1, updated_at=self.clock.now())
         ready = self.index.follows_commits and all(c.has_vector for c in chunks)
         await self.ledger.write(
             NoteWrite(
@@ -106,7 +122,6 @@ class StoreNote:
         self,
         held: Note | None,
         draft: Draft,
-        content_hash: str,
         principal: Principal,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None,
@@ -119,7 +134,10 @@ class StoreNote:
         cut = await cut_text(draft.text, policy, self.embedder, artifact_type)
         known = await self._known_vectors(held) if reuse else {}
         vectors = await self._vectors(known, cut, on_failure, progress)
-        note = await self._note(held, draft, content_hash, cut, policy, principal)
+        measure = Measure(cut.token_count, len(cut.pieces), policy.version)
+        note = drafted(draft, held, measure, principal, self.clock.now())
+        if held is None:
+            note = replace(note, public_id=await self._free_id(note))
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
         written = await self.ledger.write(
             NoteWrite(
@@ -160,6 +178,8 @@ class StoreNote:
         progress: Callable[[int, int], None] | None,
     ) -> list[Floats | None]:
         """A vector a chunk: the one that is known, else embedded now. None: deferred."""
+        if on_failure is _LATER:
+            return [known.get(piece.content_hash) for piece in cut.chunks]
         missing = [piece for piece in cut.chunks if piece.content_hash not in known]
         done = len(cut.chunks) - len(missing)
         report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
@@ -181,47 +201,6 @@ class StoreNote:
         vectors = await self.ledger.vectors([c.chunk_key for c in chunks], self.embedder.model.version)
         return {c.content_hash: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
 
-    async def _note(
-        self,
-        held: Note | None,
-        draft: Draft,
-        content_hash: str,
-        cut: CutText,
-        policy: ChunkingPolicy,
-        principal: Principal,
-    ) -> Note:
-        """The note as it shall be: new, the next version of the held one, or the held one back from the trash."""
-        now = self.clock.now()
-        about = _settled(draft, now, now)
-        note = Note(
-            note_id=NoteId(uuid4()),
-            public_id="",
-            tenant=principal.tenant,
-            owner=principal.name,
-            kind=draft.kind,
-            about=about,
-            content_hash=content_hash,
-            token_count=cut.token_count,
-            chunk_count=len(cut.chunks),
-            chunking_version=policy.version,
-            version=1,
-            revision=1,
-            status=Status.ACTIVE,
-            ingested_at=now,
-            updated_at=now,
-        )
-        if held is None:
-            return replace(note, public_id=await self._free_id(note))
-        changed = held.content_hash != content_hash
-        return replace(
-            note,
-            note_id=held.note_id,
-            public_id=held.public_id,
-            owner=held.owner,
-            version=held.version + changed,
-            revision=held.revision + 1,
-        )
-
     async def _free_id(self, note: Note) -> str:
         """A public id that nobody has: an artifact's hash is lengthened until it is free."""
         for candidate in public_ids(note):
@@ -231,12 +210,6 @@ class StoreNote:
 
     def _stored(self, note: Note, outcome: Outcome, state: IndexState, content_hashes: list[str]) -> Stored:
         return Stored(note=note, outcome=outcome, index_state=state, chunk_ids=public_chunk_ids(note, content_hashes))
-
-
-def _settled(draft: Draft, occurred_at: datetime | None, ingested_at: datetime) -> Description:
-    """The description with its times filled in."""
-    expires_at = expiry(draft.about, ingested_at)
-    return replace(draft.about, occurred_at=draft.about.occurred_at or occurred_at, expires_at=expires_at)
 
 
 def _pooled(vectors: list[Floats | None]) -> Floats | None:

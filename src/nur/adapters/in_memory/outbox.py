@@ -92,6 +92,10 @@ class InMemoryOutbox:
         dead = [row for row in reversed(self._rows) if row.state is _State.DEAD]
         return [DeadLetter(row.note_id, None, row.revision, row.attempts, row.last_error) for row in dead]
 
+    def count_due(self, now: datetime) -> int:
+        """How many rows wait for nothing but a worker, or are being worked on."""
+        return sum(row.state is _State.PENDING and row.available_at <= now for row in self._rows)
+
     def purge_done(self, before: datetime) -> int:
         """Forget rows that were finished before then."""
         old = [row for row in self._rows if row.finished_at is not None and row.finished_at < before]

@@ -35,6 +35,10 @@ class InMemoryUpkeep(InMemoryRooms):
         names = {note.note_id: note.public_id for note in self._notes}
         return [replace(letter, public_id=names.get(letter.note_id)) for letter in found]
 
+    async def count_due(self, now: datetime) -> int:
+        """How many jobs wait for nothing but a worker, or are being worked on."""
+        return self._outbox.count_due(now)
+
     async def purge_done(self, before: datetime) -> int:
         """Forget outbox rows that were finished before then."""
         return self._outbox.purge_done(before)

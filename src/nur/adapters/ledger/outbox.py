@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, delete, func, insert, literal, or_, select, update
+from sqlalchemy import and_, delete, func, insert, literal, literal_column, or_, select, update
 
 from nur.adapters.ledger.tables import indexing_outbox, memory_note_chunks, memory_notes
 from nur.domain.notes import NoteId
@@ -125,6 +125,12 @@ def dead_letters(connection: Connection, limit: int) -> list[DeadLetter]:
     )
     rows = connection.execute(query)
     return [DeadLetter(NoteId(r.note_id), r.public_id, r.revision, r.attempts, r.last_error) for r in rows]
+
+
+def count_due(connection: Connection, now: datetime) -> int:
+    """How many rows wait for nothing but a worker, or are being worked on."""
+    due = (o.state == literal_column("'pending'"), o.available_at <= now)
+    return connection.execute(select(func.count()).select_from(indexing_outbox).where(*due)).scalar_one()
 
 
 def purge_done(connection: Connection, before: datetime) -> int:

@@ -32,6 +32,10 @@ class SqliteUpkeep(Bodies):
         """Jobs that were given up, newest first."""
         return await self._read(outbox.dead_letters, limit)
 
+    async def count_due(self, now: datetime) -> int:
+        """How many jobs wait for nothing but a worker, or are being worked on."""
+        return await self._read(outbox.count_due, now)
+
     async def purge_done(self, before: datetime) -> int:
         """Forget outbox rows that were finished before then."""
         return await self._write(outbox.purge_done, before)
