@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
@@ -26,7 +26,7 @@ OTHER = "test:other:3"
 MINUTE = 60.0
 
 
-async def kept(ledger: Ledger, text: str = "Tea.", **about: object) -> Note:
+async def kept(ledger: Ledger, text: str = "Tea.", **about: Any) -> Note:
     note = a_note(text, **about)
     return (await ledger.write(creation(note, text))).note
 

@@ -18,7 +18,7 @@ START_SECONDS = 90.0
 
 def clean_environment(folder: Path, **settings: str) -> dict[str, str]:
     """The process's environment: nothing of the tester's own settings."""
-    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH") if name in os.environ}
     return {**keep, "NUR_DATA_DIR": str(folder), **settings}
 
 

@@ -131,7 +131,7 @@ async def test_a_text_that_the_provider_refuses_becomes_a_dead_letter_alone() ->
     report = await world.services.health()
     assert report.checks["store"]["dead_letters"] == 1
 
-    del world.embedder.embed  # type: ignore[attr-defined]  # the provider changed its mind
+    del world.embedder.embed  # the provider changed its mind
     assert await world.ledger.retry_dead(world.clock.now()) == 1
     await world.settle()
     assert await world.ledger.is_indexed(bad.note.note_id)
@@ -167,7 +167,7 @@ async def test_long_notes_keep_what_was_embedded_before_the_outage() -> None:
     await world.drain()
     kept = world.embedder.embedded
     assert 0 < kept < stored.note.chunk_count
-    del world.embedder.embed  # type: ignore[attr-defined]
+    del world.embedder.embed
     await world.settle()
     assert world.embedder.embedded == stored.note.chunk_count
 
@@ -195,7 +195,8 @@ async def test_a_bug_in_one_round_does_not_end_the_worker() -> None:
 
 def _interrupt(world: World, meanwhile: Callable[[], object]) -> None:
     """Let something happen while the provider is at work, once."""
-    embed, done = world.embedder.embed, []
+    embed = world.embedder.embed
+    done: list[bool] = []
 
     async def slow(texts: Sequence[str], progress: object = None) -> Floats:
         if not done:
