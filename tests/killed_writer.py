@@ -31,7 +31,6 @@ ROOT = Path(__file__).parent.parent
 WRITERS = 4
 PIECES = 5
 OPENING = "opening"
-PATIENCE_SECONDS = 60.0
 
 
 def text_of(public_id: str, version: int) -> str:

@@ -122,6 +122,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         embedder = await _embedder(settings, ledger)
         stack.push_async_callback(embedder.close)
         await _refuse_bad_key(embedder)
+        # Only now: a first start that fails for want of a key must not decide which model the store has.
+        await ledger.settle("embedding_version", embedder.model.version)
         index = _index(settings, ledger, embedder.model, store_id, clock)
         stack.push_async_callback(index.close)
         services = assemble(settings, ledger, index, embedder, clock)
@@ -138,13 +140,13 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
     cutting = policies(settings)
     store = StoreNote(ledger, index, embedder, clock, cutting)
     privacy = PrivacyFilter(settings.privacy_enforcement)
-    get_artifact = GetArtifact(ledger, privacy)
+    get_artifact = GetArtifact(ledger, privacy, clock)
     get_note = GetNote(ledger, privacy, clock)
-    forget = Forget(ledger, index)
+    forget = Forget(ledger, index, privacy)
     work = Work(ledger, index, embedder, clock)
     trash = Trash(ledger, index, store, privacy, clock, work.wake)
     version = embedder.model.version
-    gather = Gather(ledger, index, embedder, QueryVector(ledger, embedder), privacy)
+    gather = Gather(ledger, index, embedder, QueryVector(embedder), privacy)
     search = Search(gather, ledger, embedder, clock)
     return Services(
         remember=Remember(store),
@@ -160,7 +162,7 @@ def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: E
         wait_until_indexed=WaitUntilIndexed(ledger, clock),
         search=search,
         search_sessions=SearchSessions(search, ledger, get_note, clock),
-        list_notes=ListNotes(ledger),
+        list_notes=ListNotes(ledger, privacy),
         forget=forget,
         trash=trash,
         tidy=Tidy(ledger, forget, trash, clock),
@@ -200,7 +202,8 @@ def _ledger(settings: Settings, clock: Clock) -> Ledger:
 async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
     wanted = _wanted_model(settings)
-    held = EmbeddingModel.parse(await ledger.settle("embedding_version", wanted.version))
+    settled = await ledger.fact("embedding_version")
+    held = wanted if settled is None else EmbeddingModel.parse(settled)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == held.provider and wanted != held:
         raise BadConfiguration(
@@ -261,7 +264,7 @@ async def _refuse_bad_key(embedder: Embedder) -> None:
         return
     probe = await embedder.probe()
     if probe.key_refused:
-        raise KeyRefused(probe.error)
+        raise KeyRefused(str(probe.error))
     if not probe.healthy:
         log.warning("embedder_down", error=probe.error)
 

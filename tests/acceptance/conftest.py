@@ -8,26 +8,47 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 from mcp import Client
 
 from nur import bootstrap
+from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.embedder import InMemoryEmbedder
+from nur.adapters.in_memory.ledger import InMemoryLedger
+from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
 from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.ports.clock import SystemClock
 from nur.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from typing import Protocol
 
     from mcp_types import CallToolResult
 
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Ledger
+
     class OpenDoor(Protocol):
         """Opens a door on the store of this test, with these settings."""
 
         def __call__(self, mode: str = "auto", **settings: Any) -> AbstractAsyncContextManager[Door]: ...
+
+    class OpenInMemory(Protocol):
+        """Opens a door on a store that is not on disk, over these adapters, with these settings."""
+
+        def __call__(
+            self,
+            *,
+            clock: Clock | None = None,
+            ledger: Ledger | None = None,
+            embedder: Embedder | None = None,
+            **settings: Any,
+        ) -> AbstractAsyncContextManager[Door]: ...
 
 
 class Door:
@@ -51,8 +72,9 @@ class Door:
         """The structured content of a result that must have succeeded."""
         result = await self.call(tool, **arguments)
         assert not result.is_error, result.content[0].text  # type: ignore[union-attr]
-        assert result.structured_content is not None
-        return result.structured_content
+        structured: dict[str, Any] | None = result.structured_content
+        assert structured is not None
+        return structured
 
     async def refusal(self, tool: str, **arguments: Any) -> str:
         """The message of a result that must say no, in its text and its structured content alike."""
@@ -68,13 +90,42 @@ class Door:
 @asynccontextmanager
 async def door(mode: str, **settings: Any) -> AsyncIterator[Door]:
     """A client of a Nur that is open for as long as the block lasts."""
-    async with bootstrap.running(load(**settings)) as services:
+    async with bootstrap.running(load(**settings)) as services, _client(services, mode) as client:
+        yield Door(client, services)
 
-        async def provide() -> bootstrap.Services:
-            return services
 
-        async with Client(make_server(tools(provide)), mode=mode) as client:
+@asynccontextmanager
+async def _client(services: bootstrap.Services, mode: str = "auto") -> AsyncIterator[Client]:
+    async def provide() -> bootstrap.Services:
+        return services
+
+    async with Client(make_server(tools(provide)), mode=mode) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _in_memory(
+    *, clock: Clock | None = None, ledger: Ledger | None = None, embedder: Embedder | None = None, **settings: Any
+) -> AsyncIterator[Door]:
+    clock = clock or ManualClock()
+    services = bootstrap.assemble(
+        load(**settings),
+        ledger or InMemoryLedger(clock),
+        InMemoryVectorIndex(clock),
+        embedder or InMemoryEmbedder(),
+        clock,
+    )
+    try:
+        async with _client(services) as client:
             yield Door(client, services)
+    finally:
+        await services.embedder.close()
+
+
+@pytest.fixture
+def open_in_memory() -> OpenInMemory:
+    """For tests that set the time, or make a port fail: no worker runs, and time passes only when told to."""
+    return _in_memory
 
 
 @pytest.fixture
@@ -90,17 +141,32 @@ def open_door() -> OpenDoor:
 @pytest.fixture(params=["auto", "legacy"])
 async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
     """A Nur with default settings, spoken to in each protocol era."""
+    async for held in _held(door(request.param)):
+        yield held
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> AsyncGenerator[Door]:
+    """One Nur for all tests of a module, which tell their notes apart by source, conversation or words."""
+    folder = tmp_path_factory.mktemp("shared")
+    shutil.copy(empty_store, folder / FILE)
+    async for held in _held(door("auto", nur_data_dir=folder, embeddings="local")):
+        yield held
+
+
+async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:
     opened: asyncio.Future[Door] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
     async def hold() -> None:
         """The SDK's client must be closed by the task that opened it; fixtures are set up and torn down by two."""
-        async with door(request.param) as nur:
+        async with opening as nur:
             opened.set_result(nur)
             await over.wait()
 
     holder = asyncio.create_task(hold())
-    await asyncio.wait([opened, holder], return_when=asyncio.FIRST_COMPLETED)
+    either: list[asyncio.Future[Any]] = [opened, holder]
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     if holder.done():
         await holder
     yield opened.result()

@@ -211,7 +211,6 @@ class TwoLedgers(RuleBasedStateMachine):
     @invariant()
     def words_find_the_same(self) -> None:
         self._ask("corpus", [*VOCABULARY, "unknown"])
-        self._ask("token_counts")
         for selection in SELECTIONS:
             self._compare_scores(VOCABULARY[:3], selection)
 

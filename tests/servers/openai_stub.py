@@ -74,7 +74,10 @@ class OpenAIStub:
         self._script: deque[Fault] = deque()
         self._forever: Fault | None = None
         self._in_flight = 0
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        # TCP by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(100)
         self._port: int = self._listener.getsockname()[1]
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.chunks import sha256
+from nur.domain.matching import is_alive
 from nur.domain.notes import Note, NoteId, Status
 from nur.domain.retention import expiry
 
@@ -24,6 +25,7 @@ class Measure:
     token_count: int
     chunk_count: int
     chunking_version: str
+    heading: bytes
 
 
 def settled(about: Description, occurred_at: datetime | None, ingested_at: datetime) -> Description:
@@ -37,7 +39,7 @@ def drafted(draft: Draft, held: Note | None, measure: Measure, principal: Princi
     A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note.
     """
     content_hash = sha256(draft.text)
-    stays = held is not None and held.status is Status.ACTIVE and held.content_hash == content_hash
+    stays = held is not None and is_alive(held, now) and held.content_hash == content_hash
     ingested_at = held.ingested_at if held is not None and stays else now
     note = Note(
         note_id=NoteId(uuid4()),
@@ -50,6 +52,7 @@ def drafted(draft: Draft, held: Note | None, measure: Measure, principal: Princi
         token_count=measure.token_count,
         chunk_count=measure.chunk_count,
         chunking_version=measure.chunking_version,
+        heading=measure.heading,
         version=1,
         revision=1,
         status=Status.ACTIVE,

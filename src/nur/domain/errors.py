@@ -65,18 +65,22 @@ class EmbedderDown(Unavailable):
 
     code = "embedding_failed"
 
-    def __init__(self, message: str, *, failed: int = 0, total: int = 0) -> None:
-        """`failed` of `total` texts have no vector, where that is known."""
+    def __init__(self, message: str, *, failed: int = 0, total: int = 0, retryable: bool = True) -> None:
+        """`failed` of `total` texts have no vector, where that is known. Not `retryable`: the operator must act."""
         super().__init__(message)
         self.failed = failed
         self.total = total
+        self.retryable = retryable
 
 
 class EmbedderRefused(EmbedderDown):
     """The provider answered that it never will embed this: asking again is no use."""
 
     code = "embedding_refused"
-    retryable = False
+
+    def __init__(self, message: str, *, failed: int = 0, total: int = 0) -> None:
+        """`failed` of `total` texts have no vector, where that is known."""
+        super().__init__(message, failed=failed, total=total, retryable=False)
 
 
 class IndexDown(Unavailable):
@@ -99,6 +103,12 @@ class BadConfiguration(NurError):
 
 class KeyRefused(BadConfiguration):
     """The embedding provider turned the key away."""
+
+    def __init__(self, message: str, *, failed: int = 0, total: int = 0) -> None:
+        """`failed` of `total` texts have no vector, where that is known."""
+        super().__init__(message)
+        self.failed = failed
+        self.total = total
 
 
 class DataFolderInUse(NurError):

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from nur.domain.selection import Selection
 
 
-def _is_alive(note: Note, now: datetime) -> bool:
+def is_alive(note: Note, now: datetime) -> bool:
+    """Whether the note is neither deleted nor expired; `expires_at` itself is too late."""
     expires_at = note.about.expires_at
     return note.status is Status.ACTIVE and (expires_at is None or expires_at > now)
 
@@ -58,7 +59,7 @@ def matches(note: Note, selection: Selection, now: datetime) -> bool:
     return (
         note.tenant == selection.tenant
         and note.kind in selection.kinds
-        and _is_alive(note, now)
+        and is_alive(note, now)
         and _has_what_is_asked(note.about, selection)
         and _is_sure_enough(note.about, selection)
         and _is_in_the_conversation(note, selection)

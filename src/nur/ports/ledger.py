@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nur.ports.desk import Desk
 from nur.ports.upkeep import Job, Upkeep
@@ -102,13 +102,23 @@ class Lexical:
     score: float  #: BM25, higher is better
 
 
+class Frequency(NamedTuple):
+    """How common a term is."""
+
+    chunks: int  #: that hold it
+    occurrences: int
+
+
+UNKNOWN = Frequency(0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """What is stored, counted in chunks: the statistics behind idf and length."""
 
     chunks: int
     terms: int  #: all terms of all chunks
-    document_frequency: Mapping[str, int]
+    frequencies: Mapping[str, Frequency]  #: of the terms asked for; unknown ones are left out
 
     @property
     def average_length(self) -> float:
@@ -221,10 +231,6 @@ class Ledger(Upkeep, Desk, Protocol):
         """What is stored of chunks' sentences."""
         ...
 
-    async def token_counts(self) -> dict[int, int]:
-        """How often each token of the store's static model occurs in all chunks; empty for other models."""
-        ...
-
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""
         ...
@@ -251,7 +257,7 @@ class Ledger(Upkeep, Desk, Protocol):
         ...
 
     async def mark_all_unindexed(self, embedding_version: str) -> int:
-        """Say that the index holds nothing, and queue every note; gives back how many."""
+        """Say that the index holds nothing, and queue every note, the oldest first; gives back how many."""
         ...
 
     async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:

@@ -84,6 +84,7 @@ class Analyzer:
     def __init__(self) -> None:
         self._stemmer = EnglishStemmer()
         self._stemming = threading.Lock()  # the stemmer keeps the word it works on in itself
+        self._stems: dict[str, str] = {}
         self._known: dict[str, TermIds] = {}
 
     def tokens(self, text: str) -> list[str]:
@@ -155,9 +156,17 @@ class Analyzer:
     def _word(self, word: str) -> list[Term]:
         if not _LATIN.fullmatch(word):
             return [Term(word, False, word)]
-        with self._stemming:
-            stem: str = self._stemmer.stemWord(word)
-        return [Term(_STEM + stem, False, word), Term(word, True, word)]
+        return [Term(_STEM + self._stem(word), False, word), Term(word, True, word)]
+
+    def _stem(self, word: str) -> str:
+        stem = self._stems.get(word)
+        if stem is None:
+            with self._stemming:
+                stem = str(self._stemmer.stemWord(word))
+            if len(self._stems) >= CACHED_TOKENS:
+                self._stems.clear()
+            self._stems[word] = stem
+        return stem
 
 
 def _whole(identifier: str) -> Term:

@@ -8,6 +8,7 @@ is embedded again when f moves. LoCoMo, vectors alone: recall@10 .42 → .61.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ PRIOR_TOKENS = 5_000
 general text had been read."""
 
 
+@lru_cache
 def general_shares(vocabulary: int, special: int) -> NDArray[np.float64]:
     """A guess at each token's share of general text, from its number alone.
 
@@ -35,11 +37,8 @@ def general_shares(vocabulary: int, special: int) -> NDArray[np.float64]:
     return shares
 
 
-def token_weights(
-    tokens: NDArray[np.int64], counts: NDArray[np.float64], general: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The weight of each of a question's tokens; ``counts`` are the stored text's, by token number."""
-    total = float(counts.sum()) + PRIOR_TOKENS
-    shares = (counts[tokens] + PRIOR_TOKENS * general[tokens]) / total
+def token_weights(occurrences: NDArray[np.float64], stored: float, general: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weight of each of a question's tokens: how often its word occurs among ``stored`` words, and in general."""
+    shares = (occurrences + PRIOR_TOKENS * general) / (stored + PRIOR_TOKENS)
     weights: NDArray[np.float64] = COMMON / (COMMON + shares)
     return weights

@@ -1,4 +1,4 @@
-"""Rank candidates: each one's lexical share, its cosine and its prior, fused into one absolute score."""
+"""Rank candidates: each one's lexical share, its cosine and its bonus, fused into one absolute score."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.domain.notes import Kind
+from nur.retrieval.headings import heading_bonus
 from nur.retrieval.priors import asks_about_the_asker, speaker, turn_prior, words
-from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Neighbour, Pool, lexical_scores, reciprocal_ranks
+from nur.retrieval.scoring import (
+    COSINE_WEIGHT,
+    NEIGHBOUR_WEIGHTS,
+    Neighbour,
+    Pool,
+    lexical_scores,
+    reciprocal_ranks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +26,6 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Candidate
     from nur.retrieval.queries import WeighedTerms
 
-#: Cosine's weight beside the lexical share: .3 to .7 are alike on every set measured.
-COSINE_WEIGHT = 0.5
 LEXICAL, DENSE = "lexical", "dense"
 
 
@@ -28,10 +34,10 @@ class Ranked:
     """A candidate with everything that is known about its fitness."""
 
     candidate: Candidate
-    score: float  #: lexical + COSINE_WEIGHT · cosine + prior: comparable between questions
+    score: float  #: lexical + COSINE_WEIGHT · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's weight that its words match
     cosine: float | None  #: None: it has no vector, or nothing was compared
-    prior: float
+    bonus: float  #: what its heading and its speaker tell
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
 
@@ -49,7 +55,7 @@ def rank(
         return []
     everything = [*candidates, *beside]
     lexical = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].tolist()
-    priors = _priors(question, candidates)
+    bonuses = _bonuses(question, candidates, frozenset(terms.ids.tolist()))
     keys = [candidate.stored.chunk_key for candidate in candidates]
     orders = {
         LEXICAL: _order({key: share for key, share in zip(keys, lexical, strict=True) if share > 0}),
@@ -60,14 +66,14 @@ def rank(
     ranked = [
         Ranked(
             candidate=candidate,
-            score=share + COSINE_WEIGHT * cosines.get(key, 0.0) + prior,
+            score=share + COSINE_WEIGHT * cosines.get(key, 0.0) + bonus,
             lexical=share,
             cosine=cosines.get(key),
-            prior=prior,
+            bonus=bonus,
             rrf_score=fused.get(key, 0.0),
             ranks={name: place[key] for name, place in places.items() if key in place},
         )
-        for candidate, key, share, prior in zip(candidates, keys, lexical, priors, strict=True)
+        for candidate, key, share, bonus in zip(candidates, keys, lexical, bonuses, strict=True)
     ]
     return sorted(ranked, key=lambda found: (-found.score, found.candidate.stored.chunk_key))
 
@@ -85,7 +91,7 @@ def _pool(everything: Sequence[Candidate]) -> Pool:
     neighbours = [
         Neighbour(row, rows[conversation, index + step], abs(step))
         for (conversation, index), row in rows.items()
-        for distance in NEIGHBOUR_WEIGHTS
+        for distance in range(1, len(NEIGHBOUR_WEIGHTS) + 1)
         for step in (-distance, distance)
         if index is not None and (conversation, index + step) in rows
     ]
@@ -96,7 +102,7 @@ def _pool(everything: Sequence[Candidate]) -> Pool:
     )
 
 
-def _priors(question: str, candidates: Sequence[Candidate]) -> list[float]:
+def _bonuses(question: str, candidates: Sequence[Candidate], question_ids: frozenset[int]) -> list[float]:
     about_asker, asked = asks_about_the_asker(question), words(question)
     return [
         turn_prior(
@@ -106,6 +112,6 @@ def _priors(question: str, candidates: Sequence[Candidate]) -> list[float]:
             question_words=asked,
         )
         if candidate.note.kind is Kind.TURN
-        else 0.0
+        else heading_bonus(candidate.note.heading, question_ids)
         for candidate in candidates
     ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import Principal
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
+    from nur.services.privacy import PrivacyFilter
 
 #: Each round another writer changed the note first.
 ROUNDS = 20
@@ -25,6 +26,7 @@ class Forget:
 
     ledger: Ledger
     index: VectorIndex
+    privacy: PrivacyFilter
 
     async def __call__(
         self, public_id: str, kind: Kind | None, principal: Principal, *, revision: int | None = None
@@ -32,7 +34,7 @@ class Forget:
         """Delete, and give back the note as it was; any kind with None. Raises NotFound, StaleRevision."""
         for _ in range(ROUNDS):
             note = await self.ledger.note(principal.tenant, public_id)
-            if note is None or (kind is not None and note.kind is not kind) or note.status is not Status.ACTIVE:
+            if note is None or not self._may_delete(note, kind, principal):
                 raise NotFound(f"{kind.value.capitalize()} {public_id} not found") if kind else not_found(public_id)
             if revision is not None and note.revision != revision:
                 raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then delete.")
@@ -42,6 +44,10 @@ class Forget:
                 continue
             return note
         raise Conflict("Too many writers of the same note at once; nothing was deleted. Try again.")
+
+    def _may_delete(self, note: Note, kind: Kind | None, principal: Principal) -> bool:
+        asked = kind is None or note.kind is kind
+        return asked and note.status is Status.ACTIVE and self.privacy.can_access(note, principal)
 
     async def discard(self, note: Note, action: str, principal: str) -> None:
         """Move exactly this state of a note to the trash. Raises Conflict."""

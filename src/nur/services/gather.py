@@ -12,6 +12,7 @@ from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
+from nur.ports.ledger import UNKNOWN
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.profiles import row_word
 from nur.retrieval.queries import candidate_terms, query_terms, weigh
@@ -145,7 +146,7 @@ class Gather:
 
 
 def _by_id(terms: Sequence[QueryTerm], corpus: Corpus) -> dict[int, int]:
-    return {term.id: corpus.document_frequency.get(row_word(term.id), 0) for term in terms}
+    return {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
 
 
 def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats) -> dict[ChunkKey, float]:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import NotFound, StoreDamaged
-from nur.domain.notes import Kind, Note, Status
+from nur.domain.matching import is_alive
+from nur.domain.notes import Kind, Note
 
 if TYPE_CHECKING:
     from nur.domain.notes import Principal
+    from nur.ports.clock import Clock
     from nur.ports.ledger import Ledger, StoredChunk
     from nur.services.privacy import PrivacyFilter
 
@@ -30,13 +32,14 @@ class GetArtifact:
 
     ledger: Ledger
     privacy: PrivacyFilter
+    clock: Clock
 
     async def __call__(
         self, artifact_id: str, principal: Principal, *, content: bool = False, chunks: bool = False
     ) -> Artifact:
         """The artifact; its text equals the one that came in, or StoreDamaged is raised. Raises NotFound."""
         note = await self.ledger.note(principal.tenant, artifact_id)
-        if note is None or note.kind is not Kind.ARTIFACT or note.status is not Status.ACTIVE:
+        if note is None or note.kind is not Kind.ARTIFACT or not is_alive(note, self.clock.now()):
             raise NotFound(f"Artifact {artifact_id} not found")
         if not self.privacy.can_access(note, principal):
             raise NotFound(f"Artifact {artifact_id} not found")

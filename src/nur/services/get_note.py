@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import NotFound
-from nur.domain.notes import Status
+from nur.domain.matching import is_alive
 
 if TYPE_CHECKING:
     from nur.domain.notes import Note, Principal
@@ -39,9 +39,7 @@ class GetNote:
 
     def shows(self, note: Note, principal: Principal) -> bool:
         """Whether the caller may see the note now."""
-        expires_at = note.about.expires_at
-        alive = note.status is Status.ACTIVE and (expires_at is None or expires_at > self.clock.now())
-        return alive and self.privacy.can_access(note, principal)
+        return is_alive(note, self.clock.now()) and self.privacy.can_access(note, principal)
 
 
 def not_found(public_id: str) -> NotFound:

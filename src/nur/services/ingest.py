@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import Description, Principal
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
-    from nur.services.store_note import StoreNote
+    from nur.services.store_note import Plan, StoreNote
 
 log = EventLog("IngestionService")
 
@@ -48,13 +48,13 @@ class Ingest:
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None = None,
     ) -> Stored:
-        """Store the artifact, all of it or nothing. Raises BadRequest, EmbedderDown, Conflict."""
+        """Store the artifact, all of it or nothing. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         if about.retention is Retention.CUSTOM and about.expires_at is None:
             raise BadRequest("retention_policy custom needs expires_at")
         about = self._with_privacy(about, privacy)
         started = self.clock.monotonic()
-        log.info("artifact_ingest_started", artifact_type=about.type, source_system=about.source_system)
-        stored = await self.store(Draft(kind=Kind.ARTIFACT, text=content, about=about), principal, on_failure, progress)
+        draft = Draft(kind=Kind.ARTIFACT, text=content, about=about)
+        stored = await self.store(draft, principal, on_failure, progress, _Beginning())
         self._account(stored, self.clock.monotonic() - started)
         return stored
 
@@ -82,3 +82,32 @@ class Ingest:
             token_count=note.token_count,
             total_latency_ms=round(seconds * 1000),
         )
+
+
+class _Beginning:
+    """Logs how an ingest begins, once: the write is planned anew whenever another writer came first."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def __call__(self, plan: Plan) -> None:
+        if self._told:
+            return
+        self._told = True
+        note = plan.note
+        log.info(
+            "artifact_ingest_started",
+            artifact_id=note.public_id,
+            artifact_type=note.about.type,
+            source_system=note.about.source_system,
+            token_count=note.token_count,
+            will_chunk=note.is_chunked,
+        )
+        if plan.cut is not None and note.is_chunked:
+            log.info(
+                "artifact_chunked",
+                artifact_id=note.public_id,
+                num_chunks=note.chunk_count,
+                chunk_size_avg=plan.cut.average_chunk_tokens,
+                overlap=plan.policy.overlap,
+            )

@@ -8,21 +8,35 @@ from typing import TYPE_CHECKING
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
-    from nur.domain.notes import Note
+    from nur.domain.notes import Note, Principal
     from nur.domain.selection import Selection
     from nur.ports.ledger import Ledger
+    from nur.services.privacy import PrivacyFilter
 
 
 @dataclass(frozen=True, slots=True)
 class ListNotes:
-    """Pages through the notes of a selection."""
+    """Pages through the notes of a selection that the principal may see."""
 
     ledger: Ledger
+    privacy: PrivacyFilter
 
     async def __call__(
-        self, selection: Selection, *, limit: int, after: str | None = None, order: Order = Order.NEWEST
+        self,
+        selection: Selection,
+        principal: Principal,
+        *,
+        limit: int,
+        after: str | None = None,
+        order: Order = Order.NEWEST,
     ) -> list[tuple[Note, str]]:
         """Notes and their texts; `after` is the public id of the last one seen."""
-        notes = await self.ledger.notes(selection, order=order, limit=limit, after=after)
-        texts = await self.ledger.texts([note.note_id for note in notes])
-        return [(note, texts[note.note_id]) for note in notes if note.note_id in texts]
+        seen: list[Note] = []
+        while len(seen) < limit:
+            page = await self.ledger.notes(selection, order=order, limit=limit, after=after)
+            seen += [note for note in page if self.privacy.can_access(note, principal)]
+            if len(page) < limit:
+                break
+            after = page[-1].public_id
+        texts = await self.ledger.texts([note.note_id for note in seen[:limit]])
+        return [(note, texts[note.note_id]) for note in seen[:limit] if note.note_id in texts]

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.chunks import chunk_public_id
+from nur.domain.notes import Kind
 from nur.domain.search import COLLECTIONS, Hit, Mode, Passage, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
-from nur.ports.embedder import TokenTable
 from nur.retrieval.neighbours import surround
-from nur.retrieval.passages import QueryVector, ScoredChunk, extract
+from nur.retrieval.passages import extract
+from nur.retrieval.profiles import Profile
 from nur.retrieval.ranking import rank
-from nur.retrieval.sentence_maps import SentenceMap, model_number
+from nur.retrieval.sentence_maps import SentenceMap
+from nur.retrieval.sentence_scores import ScoredChunk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 log = EventLog("RetrievalService")
 
-#: Chunks whose sentences are looked at: with 20 the passages are the same and cost twice as much.
-PASSAGE_CHUNKS = 12
+#: Chunks whose sentences are looked at: of twenty, more sentences are like the question by chance.
+PASSAGE_CHUNKS = 10
 #: A note up to this long is shown whole: cutting it saves nothing and loses its context.
 SHORT_NOTE = 500
 #: What is shown of a hit that the budget no longer reaches.
@@ -49,7 +51,13 @@ class Search:
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Best hits first, one a note; `degraded` names each ranker that did not answer."""
         started = self.clock.monotonic()
-        log.info("search_started", tool=request.tool, query_length=len(request.query), collections=searched(request))
+        log.info(
+            "search_started",
+            tool=request.tool,
+            query_length=len(request.query),
+            collections=searched(request),
+            include_memory=Kind.MEMORY in request.selection.kinds,
+        )
         found = await self.gather(request)
         ranked = rank(
             request.query, found.candidates, found.beside, found.terms, found.corpus.average_length, found.cosines
@@ -82,6 +90,7 @@ class Search:
                 one.candidate.stored.chunk.start_char,
                 one.candidate.stored.chunk.content,
                 one.score,
+                Profile.decode(one.candidate.stored.profile),
                 SentenceMap.decode(maps[one.candidate.stored.chunk_key]),
             )
             for one in chunks
@@ -89,19 +98,10 @@ class Search:
         ]
         by_note: dict[NoteId, list[Passage]] = {}
         names = {str(one.candidate.note.note_id): one.candidate.note.note_id for one in chunks}
-        for extracted in extract(scored, found.terms, self._query_vector(found, scored), max_chars=request.max_chars):
+        for extracted in extract(scored, found.terms, max_chars=request.max_chars):
             passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
             by_note.setdefault(names[extracted.note], []).append(passage)
         return by_note
-
-    def _query_vector(self, found: Found, scored: Sequence[ScoredChunk]) -> QueryVector | None:
-        """For comparing sentences with the question: only with tokens of the store's own static model."""
-        if found.vector is None or not isinstance(self.embedder, TokenTable):
-            return None
-        number = model_number(self.embedder.model.version)
-        if any(chunk.sentences.model != number for chunk in scored):
-            return None
-        return QueryVector(found.vector, self.embedder.token_vectors)
 
     async def _expanded(self, hit: Hit) -> Hit:
         """The hit with its best chunk between its neighbours."""

@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.drafting import Measure, drafted, settled
-from nur.domain.errors import Conflict, EmbedderDown
+from nur.domain.errors import Conflict, EmbedderDown, KeyRefused
+from nur.domain.matching import is_alive
 from nur.domain.notes import Kind, Note, Principal, Status, identity, public_ids
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
+from nur.retrieval.analysis import ANALYZER
+from nur.retrieval.headings import encode_heading, heading
 from nur.retrieval.pooling import pool
-from nur.services.cut_text import cut_text
+from nur.services.cut_text import account, cut_text
 from nur.services.embed_texts import embed_texts
 from nur.services.index_note import index_note, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nur.domain.notes import Description
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
@@ -33,9 +37,18 @@ if TYPE_CHECKING:
 
 log = EventLog("StorageService")
 
-#: Each round another writer of the same note got in first; sixteen at once settle in two or three rounds.
-ROUNDS = 20
+#: Each round another writer of the same note got in first: so many writers with a text each may come at once.
+ROUNDS = 64
 _REJECT, _LATER = OnEmbeddingFailure.REJECT, OnEmbeddingFailure.LATER
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a write is about to do: told before anything is embedded, again whenever another writer came first."""
+
+    note: Note  #: as it shall be
+    cut: CutText | None  #: None: the text stays
+    policy: ChunkingPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +67,49 @@ class StoreNote:
         principal: Principal,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None = None,
+        planned: Callable[[Plan], None] = lambda _: None,
     ) -> Stored:
-        """Store the draft; `progress` hears how many of how many chunks are embedded. Raises EmbedderDown, Conflict."""
+        """Store the draft; `progress` hears how many of how many chunks are embedded.
+
+        Raises EmbedderDown, KeyRefused, Conflict, StoreDown; then nothing was written.
+        """
         content_hash = sha256(draft.text)
         name = identity(draft.kind, principal.name, draft.about, content_hash)
+        known: dict[str, Floats] = {}  # what one round embedded, the next need not
         for _ in range(ROUNDS):
             held = await self.ledger.by_identity(principal.tenant, name)
             try:
-                if held is not None and held.status is Status.ACTIVE and held.content_hash == content_hash:
+                if held is not None and self._is_alive(held) and held.content_hash == content_hash:
+                    planned(Plan(held, None, self.policies[draft.kind]))
                     about = settled(draft.about, held.about.occurred_at, held.ingested_at)
                     return await self._describe(held, replace(held, about=about), principal)
-                return await self._write_text(held, draft, principal, on_failure, progress)
+                known |= await self._known_vectors(held)
+                return await self._write_text(held, draft, principal, known, on_failure, progress, planned)
             except Conflict:
                 log.warning("write_conflict", kind=draft.kind.value)
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
     async def reembed(self, note: Note, principal: Principal) -> Stored:
         """Embed a note's text again and put the new vectors in place of the old. Raises EmbedderDown, Conflict."""
-        draft = await self._as_draft(note)
-        stored = await self._write_text(note, draft, principal, _REJECT, None, reuse=False)
+        stored = await self._write_text(note, await self._as_draft(note), principal, {}, _REJECT)
         return replace(stored, outcome=Outcome.UNCHANGED)
 
     async def rechunk(self, note: Note, principal: Principal) -> Stored:
         """Cut a note by the present policy; chunks that stay keep their vectors. Raises Conflict."""
-        draft = await self._as_draft(note)
-        return await self._write_text(note, draft, principal, _LATER, None)
+        known = await self._known_vectors(note)
+        return await self._write_text(note, await self._as_draft(note), principal, known, _LATER)
 
     async def edit(self, held: Note, wanted: Note, text: str | None, principal: Principal) -> Stored:
         """Describe exactly this note as `wanted` is, with another text unless it is None. Raises Conflict."""
         if text is None or sha256(text) == held.content_hash:
             return await self._describe(held, wanted, principal)
         draft = Draft(kind=held.kind, text=text, about=wanted.about)
-        return await self._write_text(held, draft, principal, _LATER, None)
+        return await self._write_text(held, draft, principal, await self._known_vectors(held), _LATER)
 
-    async def revive(self, deleted: Note, draft: Draft, principal: Principal, on_failure: OnEmbeddingFailure) -> Stored:
-        """Bring exactly this note back from the trash. Raises EmbedderDown, Conflict."""
-        return await self._write_text(deleted, draft, principal, on_failure, None)
+    async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
+        """Bring exactly this note back from the trash. Raises Conflict."""
+        draft = replace(await self._as_draft(deleted), about=about)
+        return await self._write_text(deleted, draft, principal, {}, _LATER)
 
     async def _as_draft(self, note: Note) -> Draft:
         text = (await self.ledger.texts([note.note_id]))[note.note_id]
@@ -102,6 +122,9 @@ class StoreNote:
             state = IndexState.INDEXED if await self.ledger.is_indexed(held.note_id) else IndexState.PENDING
             return self._stored(held, Outcome.UNCHANGED, state, [c.content_hash for c in chunks])
         note = replace(wanted, revision=held.revision + 1, updated_at=self.clock.now())
+        if wanted.about.title != held.about.title:
+            text = (await self._as_draft(held)).text
+            note = replace(note, heading=note_heading(text, wanted.about.title))
         ready = self.index.follows_commits and all(c.has_vector for c in chunks)
         await self.ledger.write(
             NoteWrite(
@@ -123,21 +146,23 @@ class StoreNote:
         held: Note | None,
         draft: Draft,
         principal: Principal,
+        known: dict[str, Floats],
         on_failure: OnEmbeddingFailure,
-        progress: Callable[[int, int], None] | None,
-        *,
-        reuse: bool = True,
+        progress: Callable[[int, int], None] | None = None,
+        planned: Callable[[Plan], None] = lambda _: None,
     ) -> Stored:
-        """Cut, embed, then write everything in one transaction; `reuse` takes over vectors of unchanged chunks."""
+        """Cut, embed what is not `known`, then write everything in one transaction."""
         policy = self.policies[draft.kind]
         artifact_type = draft.about.type if draft.kind is Kind.ARTIFACT else None
-        cut = await cut_text(draft.text, policy, self.embedder, artifact_type)
-        known = await self._known_vectors(held) if reuse else {}
-        vectors = await self._vectors(known, cut, on_failure, progress)
-        measure = Measure(cut.token_count, len(cut.pieces), policy.version)
+        cut = await cut_text(draft.text, policy, artifact_type)
+        heading = note_heading(draft.text, draft.about.title)
+        measure = Measure(cut.token_count, len(cut.pieces), policy.version, heading)
         note = drafted(draft, held, measure, principal, self.clock.now())
         if held is None:
             note = replace(note, public_id=await self._free_id(note))
+        planned(Plan(note, cut, policy))
+        account(note, cut, policy)
+        vectors = await self._vectors(known, cut, on_failure, progress)
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
         written = await self.ledger.write(
             NoteWrite(
@@ -166,7 +191,7 @@ class StoreNote:
             await self.index.apply(
                 [records(note, cut.chunks, written.chunk_keys, [v for v in vectors if v is not None])]
             )
-        outcome = Outcome.REPLACED if held is not None and held.status is Status.ACTIVE else Outcome.CREATED
+        outcome = Outcome.REPLACED if held is not None and self._is_alive(held) else Outcome.CREATED
         state = IndexState.INDEXED if ready else IndexState.PENDING
         return self._stored(note, outcome, state, [piece.content_hash for piece in cut.chunks])
 
@@ -179,27 +204,33 @@ class StoreNote:
     ) -> list[Floats | None]:
         """A vector a chunk: the one that is known, else embedded now. None: deferred."""
         if on_failure is _LATER:
-            return [known.get(piece.content_hash) for piece in cut.chunks]
-        missing = [piece for piece in cut.chunks if piece.content_hash not in known]
+            return [known.get(piece.searchable) for piece in cut.chunks]
+        missing = [piece for piece in cut.chunks if piece.searchable not in known]
         done = len(cut.chunks) - len(missing)
         report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
         try:
             found = await embed_texts(self.embedder, [piece.searchable for piece in missing], report)
-        except EmbedderDown as error:
+        except (EmbedderDown, KeyRefused) as error:
             if on_failure is OnEmbeddingFailure.REJECT:
+                failed, total = error.failed, len(cut.chunks)
+                log.error("two_phase_write_aborted", failed=failed, total=total, error=error.code)  # noqa: TRY400
                 raise
             log.warning("embedding_deferred", chunks=len(missing), error=error.code)
-            return [known.get(piece.content_hash) for piece in cut.chunks]
-        known |= {piece.content_hash: vector for piece, vector in zip(missing, found, strict=True)}
-        return [known[piece.content_hash] for piece in cut.chunks]
+            return [known.get(piece.searchable) for piece in cut.chunks]
+        known |= {piece.searchable: vector for piece, vector in zip(missing, found, strict=True)}
+        return [known[piece.searchable] for piece in cut.chunks]
 
     async def _known_vectors(self, held: Note | None) -> dict[str, Floats]:
-        """The vectors that the note's present chunks have, by content hash."""
+        """The vectors that the note's present chunks have, by what was embedded: headings are part of it."""
         if held is None or held.status is not Status.ACTIVE:
             return {}
         chunks = await self.ledger.chunks(held.note_id)
         vectors = await self.ledger.vectors([c.chunk_key for c in chunks], self.embedder.model.version)
-        return {c.content_hash: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
+        return {c.chunk.searchable: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
+
+    def _is_alive(self, note: Note) -> bool:
+        """An expired note is as good as deleted: storing it again brings it back."""
+        return is_alive(note, self.clock.now())
 
     async def _free_id(self, note: Note) -> str:
         """A public id that nobody has: an artifact's hash is lengthened until it is free."""
@@ -210,6 +241,11 @@ class StoreNote:
 
     def _stored(self, note: Note, outcome: Outcome, state: IndexState, content_hashes: list[str]) -> Stored:
         return Stored(note=note, outcome=outcome, index_state=state, chunk_ids=public_chunk_ids(note, content_hashes))
+
+
+def note_heading(text: str, title: str | None) -> bytes:
+    """What search knows a note's title, or its first line, by."""
+    return encode_heading(heading(text, title), len(text), ANALYZER)
 
 
 def _pooled(vectors: list[Floats | None]) -> Floats | None:

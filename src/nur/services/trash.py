@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Retention, Status
-from nur.domain.writes import Draft, OnEmbeddingFailure
 from nur.ports.vector_index import IndexOp
 from nur.services.get_note import not_found
 
@@ -45,9 +44,7 @@ class Trash:
         about = note.about
         if about.expires_at is not None and about.expires_at <= self.clock.now():
             about = replace(about, expires_at=None, retention=Retention.FOREVER)
-        text = (await self.ledger.texts([note.note_id]))[note.note_id]
-        draft = Draft(kind=note.kind, text=text, about=about)
-        stored = await self.store.revive(note, draft, principal, OnEmbeddingFailure.LATER)
+        stored = await self.store.revive(note, about, principal)
         self.wake()
         return stored
 

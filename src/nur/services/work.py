@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.errors import BadConfiguration, Conflict, EmbedderRefused, NurError, Unavailable
-from nur.domain.notes import Status
+from nur.domain.matching import is_alive
 from nur.observability import metrics
 from nur.observability.events import EventLog, traced
 from nur.ports.vector_index import IndexOp
@@ -37,7 +37,7 @@ HEARTBEAT_SECONDS = 20.0
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
-#: Tries before a job whose failure is its own fault becomes a dead letter. An outage never makes one.
+#: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
 MOST_TRIES = 8
 
 
@@ -124,13 +124,10 @@ class Work:
 
     async def _do(self, jobs: Sequence[Job]) -> None:
         notes = await self.ledger.by_ids([job.note_id for job in jobs])
-        failed = await EmbedMissing(self.ledger, self.embedder)([n for n in notes.values() if self._wants_vectors(n)])
+        # What nobody can find any more is not worth a call to the provider.
+        alive = [note for note in notes.values() if is_alive(note, self.clock.now())]
+        failed = await EmbedMissing(self.ledger, self.embedder)(alive)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
-
-    def _wants_vectors(self, note: Note) -> bool:
-        """What nobody can find any more is not worth a call to the provider."""
-        expires_at = note.about.expires_at
-        return note.status is Status.ACTIVE and (expires_at is None or expires_at > self.clock.now())
 
     async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
         """Bring the index up to date and close the row, or put it off."""

@@ -16,7 +16,6 @@ from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
 from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
-from nur.retrieval.sentence_maps import token_counts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -130,7 +129,7 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     async def corpus(self, terms: Sequence[str]) -> Corpus:
         """Statistics of what is stored, for these terms."""
         total = sum(row.term_count for row in self._chunks)
-        return Corpus(len(self._chunks), total, self._chunks.lexicon.document_frequency(terms))
+        return Corpus(len(self._chunks), total, self._chunks.lexicon.frequencies(terms))
 
     async def unindexed(
         self, selection: Selection, embedding_version: str, limit: int
@@ -155,11 +154,6 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
         """What is stored of chunks' sentences."""
         return {row.chunk_key: row.sentences for row in self._chunks.among(keys)}
-
-    async def token_counts(self) -> dict[int, int]:
-        """How often each token of the store's static model occurs."""
-        counts = token_counts(row.sentences for row in self._chunks)
-        return {token: int(counts[token]) for token in counts.nonzero()[0].tolist()}
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""

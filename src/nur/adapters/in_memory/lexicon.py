@@ -6,6 +6,8 @@ from collections import Counter
 from math import log
 from typing import TYPE_CHECKING
 
+from nur.ports.ledger import Frequency
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,14 +34,14 @@ class InMemoryLexicon:
         """Forget a chunk's lexical row."""
         del self._rows[key]
 
-    def document_frequency(self, terms: Iterable[str]) -> dict[str, int]:
-        """In how many chunks each term stands; unknown terms are left out."""
-        counts = {term: sum(term in row for row in self._rows.values()) for term in terms}
-        return {term: count for term, count in counts.items() if count}
+    def frequencies(self, terms: Iterable[str]) -> dict[str, Frequency]:
+        """How common each term is; unknown terms are left out."""
+        holding = {term: [row[term] for row in self._rows.values() if term in row] for term in terms}
+        return {term: Frequency(len(times), sum(times)) for term, times in holding.items() if times}
 
     def scores(self, terms: Iterable[str]) -> dict[ChunkKey, float]:
         """BM25 of each chunk that holds any of the terms."""
-        frequency = self.document_frequency(terms)
+        frequency = {term: found.chunks for term, found in self.frequencies(terms).items()}
         chunks = len(self._rows)
         weights = {t: max(log((chunks - n + 0.5) / (n + 0.5)), _LEAST_IDF) for t, n in frequency.items()}
         average = sum(row.total() for row in self._rows.values()) / max(chunks, 1)

@@ -120,11 +120,11 @@ class InMemoryUpkeep(InMemoryRooms):
         return len(held)
 
     def _queue_all(self, now: datetime) -> int:
-        """Say that the index holds nothing, and queue every note."""
+        """Say that the index holds nothing, and queue every note, the oldest first."""
         for row in self._chunks:
             row.indexed_revision = None
         active = [note for note in self._notes if note.status is Status.ACTIVE]
-        for note in active:
+        for note in sorted(active, key=lambda note: (note.ingested_at, note.note_id)):
             self._outbox.enqueue(note.note_id, note.revision, now)
         return len(active)
 

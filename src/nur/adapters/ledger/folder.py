@@ -36,7 +36,10 @@ class DataFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.chmod(0o700)
-            file = (self.path / "lock").open("a+", encoding="ascii")
+            lock = self.path / "lock"
+            lock.touch(mode=0o600)
+            lock.chmod(0o600)
+            file = lock.open("a+", encoding="ascii")
         except OSError as error:
             raise BadConfiguration(
                 f"NUR_DATA_DIR: cannot write to {self.path} ({error.strerror}). Choose a folder that you own."

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from nur.domain.notes import ChunkKey
-    from nur.ports.ledger import Lexical
+    from nur.ports.ledger import Frequency, Lexical
 
 
 class Lexicon(Protocol):
@@ -30,6 +30,6 @@ class Lexicon(Protocol):
         """Chunks with any of the terms whose notes fulfil the condition, best first."""
         ...
 
-    def document_frequency(self, connection: Connection, terms: Sequence[str]) -> dict[str, int]:
-        """In how many chunks each term stands; unknown terms are left out."""
+    def frequencies(self, connection: Connection, terms: Sequence[str]) -> dict[str, Frequency]:
+        """How common each term is; unknown terms are left out."""
         ...

@@ -39,10 +39,9 @@ def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetim
 
 
 def enqueue_all(connection: Connection, now: datetime) -> int:
-    """Ask for every active note to be indexed again; gives back how many."""
-    c = memory_note_chunks.c
+    """Ask for every active note to be indexed again, the oldest first; gives back how many."""
+    c, m = memory_note_chunks.c, memory_notes.c
     connection.execute(update(memory_note_chunks).where(c.indexed_revision.is_not(None)).values(indexed_revision=None))
-    m = memory_notes.c
     active = m.status == "active"
     revision = select(m.revision).where(m.note_id == o.note_id).scalar_subquery()
     raised = update(indexing_outbox).where(o.state != DONE, o.note_id.in_(select(m.note_id).where(active)))
@@ -50,6 +49,7 @@ def enqueue_all(connection: Connection, now: datetime) -> int:
     is_open = select(o.outbox_id).where(o.note_id == m.note_id, o.state != DONE).exists()
     moment = literal(now, o.available_at.type)
     rows = select(m.note_id, m.revision, literal(PENDING), literal(0), moment, moment).where(active, ~is_open)
+    rows = rows.order_by(m.ingested_at, m.note_id)
     columns = ["note_id", "revision", "state", "attempts", "available_at", "created_at"]
     connection.execute(insert(indexing_outbox).from_select(columns, rows))
     return connection.execute(select(func.count()).select_from(memory_notes).where(active)).scalar_one()

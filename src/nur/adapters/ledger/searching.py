@@ -26,7 +26,6 @@ from nur.adapters.ledger.tables import (
     memory_note_chunks,
     memory_notes,
     note_chunk_embeddings,
-    token_frequencies,
 )
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Note, NoteId
@@ -70,7 +69,8 @@ def lexical(
 def corpus(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> Corpus:
     """Statistics of what is stored, for these terms."""
     totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
-    return Corpus(totals.chunks, totals.terms, lexicon.document_frequency(connection, terms))
+    found = lexicon.frequencies(connection, terms)
+    return Corpus(totals.chunks, totals.terms, found)
 
 
 def unindexed(
@@ -175,13 +175,6 @@ def sentence_maps(connection: Connection, keys: Sequence[ChunkKey]) -> dict[Chun
     """What is stored of chunks' sentences."""
     rows = connection.execute(select(c.chunk_key, c.sentences).where(c.chunk_key.in_(keys)))
     return {ChunkKey(row.chunk_key): row.sentences for row in rows}
-
-
-def all_token_counts(connection: Connection) -> dict[int, int]:
-    """How often each token of the static model occurs."""
-    t = token_frequencies.c
-    rows = connection.execute(select(t.token, t.occurrences).where(t.occurrences > 0))
-    return {row.token: row.occurrences for row in rows}
 
 
 def attach_vectors(

@@ -75,6 +75,7 @@ memory_notes = Table(
     Column("token_count", Integer, nullable=False),
     Column("chunk_count", Integer, nullable=False),
     Column("chunking_version", String, nullable=False),
+    Column("heading", LargeBinary, nullable=False),
     Column("type", String),
     Column("confidence", Float),
     Column("importance", Float),
@@ -188,14 +189,6 @@ lexical_totals = Table(
     Column("row", Integer, primary_key=True),  #: always 1
     Column("chunks", BigInteger, nullable=False),
     Column("terms", BigInteger, nullable=False),
-)
-
-token_frequencies = Table(
-    "token_frequencies",
-    metadata,
-    Column("token", Integer, primary_key=True),
-    Column("occurrences", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
 )
 
 indexing_outbox = Table(

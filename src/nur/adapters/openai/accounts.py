@@ -43,7 +43,7 @@ class Accounts:
         size = len(batch.texts)
         metrics.EMBEDDINGS.labels(self._model.name, str(self._model.dimensions)).inc(size)
         metrics.EMBEDDING_TOKENS.labels(self._model.name).inc(tokens)
-        if batches > 1:
+        if batches > 1 or size > 1:
             self._log.info(
                 "batch_embeddings_generated",
                 batch_size=size,

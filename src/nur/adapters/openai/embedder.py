@@ -44,6 +44,7 @@ class _Call:
     progress: Callable[[int], None] | None
     tokens: int = 0
     done: int = 0
+    failed: bool = False  #: a batch failed: those that still wait for their turn are not sent
 
 
 class OpenAIEmbedder:
@@ -168,8 +169,14 @@ class OpenAIEmbedder:
     async def _fill(self, vectors: Floats, batch: Batch, call: _Call, gate: AbstractAsyncContextManager[None]) -> None:
         """Put a batch's vectors where they belong."""
         async with gate:
+            if call.failed:
+                return
             started = self._clock.monotonic()
-            answer = await self._answer(batch.texts, call.deadline)
+            try:
+                answer = await self._answer(batch.texts, call.deadline)
+            except RequestError:
+                call.failed = True  # said before the gate lets the next batch through
+                raise
         vectors[batch.start : batch.end] = answer.vectors
         call.done += len(batch.texts)
         tokens = batch.tokens if answer.tokens is None else answer.tokens

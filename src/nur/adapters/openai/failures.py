@@ -83,10 +83,11 @@ def _from_status(error: openai.APIStatusError, now: datetime) -> RequestError:
 def final_error(failure: RequestError, *, retries: int, failed: int, total: int) -> NurError:
     """What a call ends with: the specification's words, and how many texts have no vector."""
     if failure.kind is Kind.KEY:
-        return KeyRefused(KEY_REFUSED)
+        return KeyRefused(KEY_REFUSED, failed=failed, total=total)
     if failure.kind is Kind.INPUT:
         return EmbedderRefused(f"Invalid text for embedding: {failure.details}", failed=failed, total=total)
-    return EmbedderDown(_message(failure, retries), failed=failed, total=total)
+    # A wrong model or size passes once the operator mends it: deferred writes wait for that, callers need not.
+    return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.passing)
 
 
 def _message(failure: RequestError, retries: int) -> str:

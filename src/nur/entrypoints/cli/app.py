@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 COMMANDS = {
     "serve": "Run the server: MCP at /mcp, health at /health.",
     "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
+    "eval": "Measure how well search finds the right passage.",
     "config": "Show the settings in effect; secrets are masked.",
+    "doctor": "Check this machine and a running server: the smoke test after a deployment.",
 }
 
 OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE = 0, 1, 2, 3, 4
@@ -70,9 +72,8 @@ def exit_code(error: NurError) -> int:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give back its exit code; errors are told in one line each."""
     try:
-        nur.main(args=None if arguments is None else list(arguments), prog_name="nur", standalone_mode=False)
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
+        # What a command left with by `ctx.exit`; None for one that came to its end.
+        left = nur.main(args=None if arguments is None else list(arguments), prog_name="nur", standalone_mode=False)
     except click.Abort:
         return 130
     except click.ClickException as error:
@@ -81,4 +82,4 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except NurError as error:
         click.echo(f"nur: {error}", err=True)
         return exit_code(error)
-    return OK
+    return left if isinstance(left, int) else OK

@@ -56,6 +56,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Blanks around a value are no part of it (RFC 9110, 5.5); uvicorn's faster parser leaves those behind it.
+        scope = {**scope, "headers": [(name, value.strip()) for name, value in scope["headers"]]}
         refusal = self._refuse(scope["path"], Headers(scope=scope))
         await (refusal or self._app)(scope, receive, send)
 

@@ -24,9 +24,8 @@ def as_json(structured: dict[str, Any]) -> CallToolResult:
     return answer(json.dumps(structured, ensure_ascii=False, indent=2), structured)
 
 
-def failure(error: NurError, message: str | None = None) -> CallToolResult:
+def failure(error: NurError, text: str) -> CallToolResult:
     """A result that says no: the message, a stable code, and whether to try again."""
-    text = message or str(error)
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content={"code": error.code, "message": text, "retryable": error.retryable},

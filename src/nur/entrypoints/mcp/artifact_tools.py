@@ -8,7 +8,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from nur.domain.chunks import chunk_public_id
-from nur.domain.errors import BadRequest, EmbedderDown
+from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
 from nur.domain.notes import Description, Kind, Principal, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome
 from nur.entrypoints.mcp import answers
@@ -24,7 +24,7 @@ from nur.entrypoints.mcp.parameters import (
     utc,
 )
 from nur.entrypoints.mcp.progress import reported
-from nur.entrypoints.mcp.tool import Offer
+from nur.entrypoints.mcp.tool import Offer, after
 from nur.services.ingest import Privacy
 
 if TYPE_CHECKING:
@@ -73,21 +73,14 @@ async def artifact_ingest(  # the specification's parameters
         sensitivity=Sensitivity(sensitivity) if sensitivity else None,
         visibility=Visibility(visibility_scope) if visibility_scope else None,
     )
-    try:
-        async with reported(context) as progress:
-            stored = await services.ingest(
-                checked_text("content", content),
-                about,
-                privacy,
-                principal=Principal(),
-                on_failure=services.on_failure.for_tools,
-                progress=progress,
-            )
-    except EmbedderDown as error:
-        return answers.failure(
-            error,
-            f"Failed to ingest artifact: embedding generation failed for {error.failed} chunks. "
-            f"No data was written. Error: {error}",
+    async with reported(context) as progress:
+        stored = await services.ingest(
+            checked_text("content", content),
+            about,
+            privacy,
+            principal=Principal(),
+            on_failure=services.on_failure.for_tools,
+            progress=progress,
         )
     return _receipt(stored)
 
@@ -122,10 +115,7 @@ async def artifact_delete(services: "Services", artifact_id: ArtifactId) -> Call
 
 async def artifact_reembed(services: "Services", artifact_id: ArtifactId) -> CallToolResult:
     """Embed an artifact again with the store's present model."""
-    try:
-        stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
-    except EmbedderDown as error:
-        return answers.failure(error, f"Failed to generate embeddings: {error}")
+    stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
     model = services.embedder.model
     return answers.as_json(
         {
@@ -138,11 +128,30 @@ async def artifact_reembed(services: "Services", artifact_id: ArtifactId) -> Cal
     )
 
 
+def _ingest_failed(error: NurError) -> str:
+    if isinstance(error, EmbedderDown | KeyRefused):
+        return (
+            f"Failed to ingest artifact: embedding generation failed for {error.failed} chunks. "
+            f"No data was written. Error: {error}"
+        )
+    return _store_failed(error)
+
+
+def _reembed_failed(error: NurError) -> str:
+    if isinstance(error, EmbedderDown | KeyRefused):
+        return f"Failed to generate embeddings: {error}"
+    return _store_failed(error)
+
+
+_store_failed = after("Failed to store artifact")
+
 TOOLS = [
-    Offer(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _ingest_failed),
     Offer(artifact_get, READS),
-    Offer(artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
-    Offer(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(
+        artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete chunks")
+    ),
+    Offer(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _reembed_failed),
 ]
 
 

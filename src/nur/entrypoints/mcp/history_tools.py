@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from nur.domain.errors import EmbedderDown
 from nur.domain.notes import Kind, Principal
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
-from nur.entrypoints.mcp.tool import Offer
+from nur.entrypoints.mcp.tool import Offer, after
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
@@ -32,17 +31,14 @@ async def history_append(
 ) -> CallToolResult:
     """Keep one turn of a conversation. The same turn again is harmless; another text replaces it."""
     checked_text("conversation_id", conversation_id)
-    try:
-        stored = await services.append_turn(
-            conversation_id,
-            turn_index,
-            role=role,
-            content=checked_text("content", content),
-            principal=Principal(),
-            on_failure=services.on_failure.for_tools,
-        )
-    except EmbedderDown as error:
-        return answers.failure(error, f"Failed to append turn: {error}")
+    stored = await services.append_turn(
+        conversation_id,
+        turn_index,
+        role=role,
+        content=checked_text("content", content),
+        principal=Principal(),
+        on_failure=services.on_failure.for_tools,
+    )
     return answers.answer(
         f"Appended turn {turn_index} to {answers.one_line(conversation_id)}",
         {"turn_id": stored.note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
@@ -56,8 +52,7 @@ async def history_get(
 ) -> CallToolResult:
     """Read the last turns of a conversation, oldest first."""
     selection = Selection(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
-    found = await services.list_notes(selection, limit=limit, order=Order.LAST_TURNS)
-    turns = [(note, text) for note, text in reversed(found) if services.privacy.can_access(note, Principal())]
+    turns = (await services.list_notes(selection, Principal(), limit=limit, order=Order.LAST_TURNS))[::-1]
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
         return answers.answer(f"No history for {answers.one_line(conversation_id)}.", structured)
@@ -66,7 +61,9 @@ async def history_get(
 
 
 TOOLS = [
-    Offer(history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(
+        history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to append turn")
+    ),
     Offer(history_get, READS),
 ]
 

@@ -12,6 +12,7 @@ from nur.retrieval.neighbours import BOUNDARY
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
+    from nur.domain.notes import Note
     from nur.domain.search import Hit, SearchResult
 
 NOTHING = "No results found."
@@ -52,7 +53,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
             ts=utc(about.occurred_at),
             ingested_at=utc(note.ingested_at),
             confidence=about.confidence,
-            memory_type=about.type,
+            **_type(note),
             version=note.version,
             conversation_id=about.conversation_id,
             turn_index=about.turn_index,
@@ -61,6 +62,12 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "sensitivity": about.sensitivity,
         **({"neighbors": list(hit.expanded)} if hit.expanded is not None else {}),
     }
+
+
+def _type(note: Note) -> dict[str, str | None]:
+    """The note's own type, under the name that its kind has for it."""
+    names = {Kind.MEMORY: "memory_type", Kind.ARTIFACT: "artifact_type"}
+    return {names.get(note.kind, "type"): note.about.type}
 
 
 def _present(**fields: object) -> dict[str, object]:

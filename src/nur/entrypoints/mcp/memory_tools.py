@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from nur.domain.errors import BadRequest, EmbedderDown
+from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind, Principal
 from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
-from nur.entrypoints.mcp.tool import Offer
+from nur.entrypoints.mcp.tool import Offer, after
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -31,17 +31,14 @@ async def memory_store(
 ) -> CallToolResult:
     """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
     checked_text("content", content)
-    try:
-        stored = await services.remember(
-            content,
-            type=type,
-            confidence=confidence,
-            conversation_id=conversation_id,
-            principal=Principal(),
-            on_failure=services.on_failure.for_tools,
-        )
-    except EmbedderDown as error:
-        return answers.failure(error, f"Failed to store memory: {error}")
+    stored = await services.remember(
+        content,
+        type=type,
+        confidence=confidence,
+        conversation_id=conversation_id,
+        principal=Principal(),
+        on_failure=services.on_failure.for_tools,
+    )
     note = stored.note
     return answers.answer(
         f"Stored memory [{note.public_id}]: {answers.shortened(content)}",
@@ -70,7 +67,7 @@ async def memory_list(
     limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
 ) -> CallToolResult:
     """List stored memories, newest first."""
-    found = await services.list_notes(Selection(kinds=MEMORIES, type=type), limit=limit)
+    found = await services.list_notes(Selection(kinds=MEMORIES, type=type), Principal(), limit=limit)
     if not found:
         return answers.answer("No memories found.", {"memories": []})
     lines = [f"Found {len(found)} memories:", *(_line(note, text) for note, text in found)]
@@ -89,10 +86,12 @@ async def memory_delete(
 
 
 TOOLS = [
-    Offer(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True)),
+    Offer(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to store memory")),
     Offer(memory_search, READS),
     Offer(memory_list, READS),
-    Offer(memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True)),
+    Offer(
+        memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete memory")
+    ),
 ]
 
 

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic model
 from pydantic import Field, SkipValidation
 
-from nur.domain.errors import NurError
+from nur.domain.errors import EmbedderDown, KeyRefused, NurError, StoreDown
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema_of
 from nur.observability.events import EventLog, traced
@@ -30,12 +30,27 @@ log = EventLog("Tools")
 SERVICES, CONTEXT = "services", "context"
 
 
+def plainly(error: NurError) -> str:
+    """A failure in its own words."""
+    return str(error)
+
+
+def after(prefix: str) -> Callable[[NurError], str]:
+    """The specification's words before a failure of the provider or the store: what it was that failed."""
+
+    def worded(error: NurError) -> str:
+        return f"{prefix}: {error}" if isinstance(error, EmbedderDown | KeyRefused | StoreDown) else str(error)
+
+    return worded
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """A function that shall be a tool; its docstring tells the model when to use it."""
 
     function: Callable[..., Any]
     annotations: ToolAnnotations
+    worded: Callable[[NurError], str] = plainly  #: how this tool tells its failures
 
 
 class CheckedTool(Tool):
@@ -43,6 +58,7 @@ class CheckedTool(Tool):
 
     arguments: SkipValidation[type[Arguments]] = Field(exclude=True)
     services: SkipValidation[Any] = Field(exclude=True)  #: a ServicesProvider: the store may still be opening
+    worded: SkipValidation[Any] = Field(exclude=True)  #: NurError -> str
 
     @classmethod
     def make(cls, offer: Offer, services: ServicesProvider) -> CheckedTool:
@@ -60,6 +76,7 @@ class CheckedTool(Tool):
             annotations=offer.annotations,
             arguments=model,
             services=services,
+            worded=offer.worded,
         )
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -72,10 +89,11 @@ class CheckedTool(Tool):
                 return await self.fn(**checked, **passed, services=await self.services())
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
-                return answers.failure(error)
+                return answers.failure(error, self.worded(error))
             except Exception:  # noqa: BLE001  # a bug: the client learns that, the log learns where
                 log.crash("tool_crashed", tool=self.name)
-                return answers.failure(NurError("Internal error. The server's log has the details."))
+                bug = NurError("Internal error. The server's log has the details.")
+                return answers.failure(bug, str(bug))
 
 
 async def _nothing() -> None:

@@ -166,10 +166,6 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         """What is stored of chunks' sentences."""
         return await self._read(searching.sentence_maps, keys)
 
-    async def token_counts(self) -> dict[int, int]:
-        """How often each token of the store's static model occurs."""
-        return await self._read(searching.all_token_counts)
-
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""
         return await self._read(notes.chunks, note_id, None, (first, last))

@@ -12,7 +12,7 @@ from sqlalchemy import Float, bindparam, column, func, select, table, text
 
 from nur.adapters.ledger.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
-from nur.ports.ledger import Lexical
+from nur.ports.ledger import Frequency, Lexical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,11 +69,11 @@ class Fts5Lexicon:
         )
         return [Lexical(ChunkKey(row.rowid), -row.bm25) for row in connection.execute(query)]
 
-    def document_frequency(self, connection: Connection, terms: Sequence[str]) -> dict[str, int]:
-        """In how many chunks each term stands; unknown terms are left out."""
-        found: dict[str, int] = {}
+    def frequencies(self, connection: Connection, terms: Sequence[str]) -> dict[str, Frequency]:
+        """How common each term is; unknown terms are left out."""
+        found: dict[str, Frequency] = {}
         for term in dict.fromkeys(terms):
-            row = connection.exec_driver_sql("SELECT doc FROM chunk_vocabulary WHERE term = ?", (term,)).first()
+            row = connection.exec_driver_sql("SELECT doc, cnt FROM chunk_vocabulary WHERE term = ?", (term,)).first()
             if row is not None:
-                found[term] = row.doc
+                found[term] = Frequency(row.doc, row.cnt)
         return found

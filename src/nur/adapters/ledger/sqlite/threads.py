@@ -11,6 +11,7 @@ import queue
 import sqlite3
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import create_engine, event
@@ -107,11 +108,9 @@ class WriterThread:
                 return
 
     def _commit(self, group: list[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
-        results: list[tuple[Future[Any], Any]] = []
         try:
             self._connection.exec_driver_sql("BEGIN IMMEDIATE")
-            for body, future in group:
-                self._attempt(body, future, results)
+            answers = [self._attempt(body, future) for body, future in group]
             # By hand: SQLAlchemy forgets a transaction whose commit failed and would not roll it back.
             self._connection.exec_driver_sql("COMMIT")
             self._connection.commit()
@@ -119,23 +118,22 @@ class WriterThread:
             with contextlib.suppress(SQLAlchemyError):  # this thread must not die: every later write would wait forever
                 self._connection.rollback()
             for _, future in group:
-                if not future.done():
-                    _fail(future, _translate(error), error)
+                _fail(future, _translate(error), error)
             return
-        for future, result in results:
-            future.set_result(result)
+        # Refusals too are told only now: who hears that another write came first shall find it when looking again.
+        for answer in answers:
+            answer()
 
-    def _attempt(
-        self, body: Callable[[Connection], Any], future: Future[Any], results: list[tuple[Future[Any], Any]]
-    ) -> None:
-        """Run one body in a savepoint, so that its failure takes back nothing of the others."""
+    def _attempt(self, body: Callable[[Connection], Any], future: Future[Any]) -> Callable[[], None]:
+        """Run one body in a savepoint, so that its failure takes back nothing of the others; gives back the answer."""
         self._connection.exec_driver_sql("SAVEPOINT one")
         try:
-            results.append((future, body(self._connection)))
+            answer = partial(future.set_result, body(self._connection))
         except Exception as error:  # noqa: BLE001  # handed to the caller, whatever it is
             self._connection.exec_driver_sql("ROLLBACK TO one")
-            _fail(future, _translate(error) if isinstance(error, SQLAlchemyError) else error, error)
+            answer = partial(_fail, future, _translate(error) if isinstance(error, SQLAlchemyError) else error, error)
         self._connection.exec_driver_sql("RELEASE one")
+        return answer
 
 
 def _fail(future: Future[Any], error: Exception, cause: Exception) -> None:

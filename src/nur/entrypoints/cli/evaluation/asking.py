@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.bootstrap import Services
-    from nur.domain.search import Hit, Mode, SearchResult
+    from nur.domain.notes import Note
+    from nur.domain.search import Hit, Mode
     from nur.entrypoints.cli.evaluation.dataset import DataSet, Question, Row
 
 LIMIT = 50
 LONGEST_TURN = 50_000
 AT_ONCE = 32
-_PRINCIPAL = Principal(name="eval")
+_PRINCIPAL = Principal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class Answer:
     ids: list[str]  #: rows, best first, each once
     spans: list[Span]  #: passages in the order in which a reader meets them
     score: float  #: of the best hit; 0 when there is none
-    seconds: float
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -44,6 +47,7 @@ class Asked:
     services: Services
     data: DataSet
     row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
+    _first_speaker: dict[str | None, object] = field(default_factory=dict)
 
     async def store(self, progress: Callable[[int], None]) -> None:
         """Store every row, some at a time, with the failures that a tool would have."""
@@ -58,20 +62,40 @@ class Asked:
 
     async def ask(self, question: Question, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
         """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
-        started = asyncio.get_running_loop().time()
+        started, cpu_started = time.perf_counter(), time.process_time()
         result = await self.services.search(
             SearchRequest(
                 query=question.text[:500],
                 principal=_PRINCIPAL,
-                selection=self._selection(scope or question.scope),
+                selection=self.selection(scope or question.scope),
                 limit=LIMIT,
                 mode=mode,
                 max_chars=max_chars,
                 tool="eval",
             )
         )
-        seconds = asyncio.get_running_loop().time() - started
-        return self._answer(result, seconds)
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        return Answer(
+            ids=list(dict.fromkeys(self.row(hit.note) for hit in result.hits)),
+            spans=[span for hit in result.hits for span in self._spans(hit)],
+            score=result.hits[0].score if result.hits else 0.0,
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
+        )
+
+    def row(self, note: Note) -> str:
+        """The id of the row that a note was made of; the user's own notes are called by their public ids."""
+        return self.row_of.get(note.public_id, note.public_id)
+
+    def selection(self, scope: str | None) -> Selection:
+        """What a question about a scope may search."""
+        if self.data.load_as == "stored":
+            return Selection()
+        if self.data.load_as == "turns":
+            return Selection(kinds=frozenset({Kind.TURN}), conversation_id=scope)
+        if self.data.load_as == "memories":
+            return Selection(kinds=frozenset({Kind.MEMORY}))
+        return Selection(kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None)
 
     async def _store(self, row: Row, place: int) -> None:
         if self.data.load_as == "turns":
@@ -110,30 +134,16 @@ class Asked:
 
     def _role(self, row: Row) -> str:
         """The row's role; of two speakers the first of the conversation is the user."""
-        role = row.meta.get("role")
+        role, speaker = row.meta.get("role"), row.meta.get("speaker")
         if role:
             return str(role)
-        speaker = row.meta.get("speaker")
-        first = next((other.meta.get("speaker") for other in self.data.rows if other.scope == row.scope), speaker)
-        return "user" if speaker == first else "assistant"
+        return "user" if speaker == self._first_speaker.setdefault(row.scope, speaker) else "assistant"
 
     def _source(self, scope: str | None) -> str:
         return (f"{self.data.name}/{scope}" if scope else self.data.name)[:100]
 
-    def _selection(self, scope: str | None) -> Selection:
-        if self.data.load_as == "turns":
-            return Selection(kinds=frozenset({Kind.TURN}), conversation_id=scope)
-        if self.data.load_as == "memories":
-            return Selection(kinds=frozenset({Kind.MEMORY}))
-        return Selection(kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None)
-
-    def _answer(self, result: SearchResult, seconds: float) -> Answer:
-        ids = list(dict.fromkeys(self.row_of[hit.note.public_id] for hit in result.hits))
-        spans = [span for hit in result.hits for span in self._spans(hit)]
-        return Answer(ids, spans, result.hits[0].score if result.hits else 0.0, seconds)
-
     def _spans(self, hit: Hit) -> list[Span]:
-        row = self.row_of[hit.note.public_id]
+        row = self.row(hit.note)
         return [Span(row, passage.start_char, passage.end_char) for passage in hit.passages]
 
 

@@ -118,6 +118,24 @@ async def test_a_taken_name_is_a_conflict_and_anything_else_a_store_that_is_down
     assert await writer.run(facts) == {"taken"}
 
 
+async def test_a_write_returns_only_when_it_is_committed(engine: Engine, writer: WriterThread) -> None:
+    gate = Gate()
+
+    def hold_the_commit(connection: Connection, _: object, statement: str, *__: object) -> None:
+        if statement == "COMMIT":
+            gate(connection)
+
+    event.listen(engine, "before_cursor_execute", hold_the_commit)
+    writing = asyncio.create_task(writer.run(put("a")))
+    await asyncio.to_thread(gate.reached.wait, PATIENCE_SECONDS)
+    for _ in range(10):
+        await asyncio.sleep(0)  # an answer that was given would have arrived by now
+
+    assert not writing.done()
+    gate.open()
+    await writing
+
+
 async def test_when_the_commit_itself_fails_nobody_is_told_it_was_kept(writer: WriterThread) -> None:
     def breaks_at_commit(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")

@@ -106,6 +106,7 @@ def upgrade() -> None:
         sa.Column("token_count", sa.Integer(), nullable=False),
         sa.Column("chunk_count", sa.Integer(), nullable=False),
         sa.Column("chunking_version", sa.String(), nullable=False),
+        sa.Column("heading", sa.LargeBinary(), nullable=False),
         sa.Column("type", sa.String(), nullable=True),
         sa.Column("confidence", sa.Float(), nullable=True),
         sa.Column("importance", sa.Float(), nullable=True),
@@ -226,13 +227,6 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_store_facts")),
-    )
-    op.create_table(
-        "token_frequencies",
-        sa.Column("token", sa.Integer(), nullable=False),
-        sa.Column("occurrences", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("token", name=op.f("pk_token_frequencies")),
-        sqlite_with_rowid=False,
     )
     op.create_table(
         "memory_hits",

@@ -1,0 +1,53 @@
+"""nur doctor."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from nur.entrypoints.cli.doctor import machine, report, smoke
+from nur.entrypoints.cli.doctor.findings import Examination, Result
+from nur.entrypoints.stdio.locate import running
+
+if TYPE_CHECKING:
+    from nur.settings import Settings
+
+NO_SERVER = "Start one: nur serve (in Docker: docker compose up -d), or name it with --url."
+
+
+@click.command()
+@click.option("--url", help="The server to examine, such as http://127.0.0.1:3000; else the data folder's own.")
+@click.option("--token", help="Its token, where it wants one (NUR_TOKEN).")
+@click.option("--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.pass_context
+def command(ctx: click.Context, url: str | None, token: str | None, data_dir: str | None, as_json: bool) -> None:
+    """Check this machine and a running server: the smoke test after a deployment.
+
+    It stores a memory and two documents through MCP, finds them again, and deletes them. Exit code 1: a check failed.
+    """
+    examination = Examination()
+    settings = machine.examine(examination, data_dir)
+    address = _address(settings, url, token)
+    if address is not None:
+        whole_max_tokens = settings.single_piece_max_tokens if settings else 1200
+        provider = asyncio.run(smoke.examine(examination, address, whole_max_tokens))
+        if provider is not None and settings is not None:
+            machine.hint_at_key(examination, settings, provider)
+    elif settings is not None:
+        examination.note("server", Result.FAILED, f"none runs for {settings.nur_data_dir}", NO_SERVER)
+        machine.examine_store(examination, settings)
+    click.echo(report.as_json(examination)) if as_json else Console().print(report.table(examination))
+    ctx.exit(1 if examination.failed else 0)
+
+
+def _address(settings: Settings | None, url: str | None, token: str | None) -> smoke.Address | None:
+    """The server that was named, else the one that `server.json` of the data folder tells of."""
+    own = settings.nur_token.get_secret_value() if settings and settings.nur_token else None
+    if url is not None:
+        return smoke.Address(url.rstrip("/").removesuffix("/mcp"), token or own)
+    found = running(settings.nur_data_dir) if settings else None
+    return None if found is None else smoke.Address(f"http://{found.host}:{found.port}", token or found.token)

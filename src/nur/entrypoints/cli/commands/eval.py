@@ -1,0 +1,134 @@
+"""nur eval."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from nur.domain.errors import BadRequest
+from nur.domain.search import DEFAULT_MAX_CHARS, Mode
+from nur.entrypoints.cli.evaluation import dataset
+from nur.entrypoints.cli.evaluation.plot import svg
+from nur.entrypoints.cli.evaluation.record import record
+from nur.entrypoints.cli.evaluation.run import Wanted, evaluate, evaluate_own
+from nur.entrypoints.cli.evaluation.table import figure, tables
+from nur.settings import load as load_settings
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.evaluation.report import Report
+    from nur.entrypoints.cli.evaluation.run import Calibrated
+
+#: Where no terminal says how wide it is: wide enough for every column.
+WIDE = 200
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--self", "own", is_flag=True, help="Measure your own store, with questions drawn from it.")
+@click.option(
+    "--calibrate", is_flag=True, help="With --self: choose the relevance floor and keep it in the data folder."
+)
+@click.option(
+    "--baseline",
+    type=click.Choice(["lexical", "dense", "specification", "none"]),
+    multiple=True,
+    default=("lexical",),
+    show_default=True,
+    help="What to compare with: BM25 alone, vectors alone, the first specification's fusion. Can be given again.",
+)
+@click.option("--by-category", is_flag=True, help="Also a row a category of questions.")
+@click.option("--halves", is_flag=True, help="Also a row a half: choose settings on one, confirm on the other.")
+@click.option("--off-topic", is_flag=True, help="Also ask each question of another conversation, for AUROC.")
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default=Mode.HYBRID.value,
+    show_default=True,
+    help="Rankers asked.",
+)
+@click.option(
+    "--max-chars", type=click.IntRange(100), default=DEFAULT_MAX_CHARS, show_default=True, help="Text of an answer."
+)
+@click.option("--limit", type=click.IntRange(1), help="Ask only so many questions of each set, always the same ones.")
+@click.option(
+    "--chunking",
+    type=click.Choice(["window", "sentences", "structure"]),
+    help="How documents are cut (CHUNKING_STRATEGY).",
+)
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure there.")
+@click.option(
+    "--plot", "plot_file", type=click.Path(dir_okay=False, path_type=Path), help="Draw a bar chart there, as SVG."
+)
+@click.option(
+    "--data-dir", type=click.Path(file_okay=False), help="With --self: folder that holds the store (NUR_DATA_DIR)."
+)
+def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | None, **options: Any) -> None:
+    """Measure how well search finds the right passage.
+
+    PATH is a data set (a folder with meta.json, corpus.jsonl.gz and queries.jsonl.gz) or a folder of data sets. Each is
+    loaded into a temporary store; your own is not touched.
+    """
+    if bool(paths) == options["own"]:
+        raise click.UsageError("Give the folder of a data set, or --self to measure your own store.")
+    if options["calibrate"] and not options["own"]:
+        raise click.UsageError("--calibrate needs --self: it measures your own store.")
+    reports, calibration = asyncio.run(_evaluate(paths, options))
+    console = Console()
+    console = console if console.is_terminal else Console(width=WIDE)
+    for table in tables(reports, by_category=options["by_category"], halves=options["halves"]):
+        console.print(table)
+    if calibration is not None:
+        click.echo(calibration)
+    if json_file is not None:
+        _write(json_file, json.dumps(record(reports), indent=1, ensure_ascii=False) + "\n")
+    if plot_file is not None:
+        _write(plot_file, svg(reports))
+
+
+async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Report], str | None]:
+    """The reports, and what a calibration has to say."""
+    wanted = Wanted(
+        baselines=tuple(name for name in dict.fromkeys(options["baseline"]) if name != "none"),
+        mode=Mode(options["mode"]),
+        max_chars=options["max_chars"],
+        questions=options["limit"],
+        off_topic=options["off_topic"],
+        chunking=options["chunking"],
+    )
+    folders = dataset.find(paths)
+    console = Console(stderr=True)
+    bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*bars, console=console, transient=True, disable=not console.is_terminal) as progress:
+        if not options["own"]:
+            return [await evaluate(folder, wanted, progress) for folder in folders], None
+        settings = load_settings(**({"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}))
+        report, calibrated = await evaluate_own(settings, wanted, progress, calibrate=options["calibrate"])
+        return [report], None if calibrated is None else _told(calibrated)
+
+
+def _told(calibrated: Calibrated) -> str:
+    """What was found and where it is kept, in words."""
+    found, profile = calibrated.found, calibrated.profile
+    apart = f"The score tells known items from off-topic questions with AUROC {figure(found.auroc)}."
+    floor = (
+        f"Relevance floor {found.floor}: it turns away {found.turned_away:.0%} of the off-topic questions and loses "
+        f"{found.lost:.0%} of the known items."
+        if found.floor is not None
+        else "No relevance floor: none turns away enough off-topic questions without losing answers, "
+        "or there are too few notes to tell."
+    )
+    kept = f"Cosine weight {profile.cosine_weight} (kept). Written to {calibrated.path}"
+    return "\n".join([apart, floor, kept])
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(f"Cannot write {path} ({error.strerror}).") from error

@@ -1,0 +1,86 @@
+"""Choose the relevance floor of a store's embedding model, and write its profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+from typing import TYPE_CHECKING
+
+from nur.entrypoints.cli.evaluation import measures
+from nur.entrypoints.cli.evaluation.dataset import Question
+from nur.entrypoints.cli.evaluation.off_topic import GENERAL_QUESTIONS
+from nur.retrieval.model_profile import FOLDER, ModelProfile
+from nur.retrieval.scoring import COSINE_WEIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nur.entrypoints.cli.evaluation.measuring import System
+
+#: Known items that may be lost. Questions that people ask share fewer words with their answer than known items do, so
+#: hardly any may be.
+MOST_LOST = 0.01
+#: A floor that turns away fewer off-topic questions than this is not worth the answers that it may cost.
+LEAST_TURNED_AWAY = 0.2
+#: With fewer known items their worst one hundredth is no figure.
+LEAST_QUESTIONS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A floor, what it costs and what it gains."""
+
+    floor: float | None
+    lost: float  #: share of the known items that the floor would lose
+    turned_away: float  #: share of the off-topic questions that it would answer with nothing
+    auroc: float | None  #: how well the score tells the two apart; None without known items
+
+
+def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
+    """The score of the middle off-topic question, lowered until it loses hardly any known item; None if that is no use.
+
+    It is taken from the off-topic side because known items are easy: a floor just below them would be too high for
+    questions in other words.
+    """
+    auroc = measures.auroc(known, off_topic) if known and off_topic else None
+    if auroc is None or len(known) < LEAST_QUESTIONS:
+        return Calibration(None, 0.0, 0.0, auroc)
+    spared = sorted(known)[int(MOST_LOST * len(known))]
+    floor = round(min(median(off_topic), spared), 3)
+    lost, turned_away = _below(known, floor), _below(off_topic, floor)
+    if turned_away < LEAST_TURNED_AWAY or lost > MOST_LOST:
+        return Calibration(None, 0.0, 0.0, auroc)
+    return Calibration(floor, lost, turned_away, auroc)
+
+
+def _below(scores: Sequence[float], floor: float) -> float:
+    return sum(score < floor for score in scores) / len(scores)
+
+
+async def off_topic_scores(system: System) -> list[float]:
+    """The best hit's score for questions that hardly any store can answer."""
+    asked = [Question(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
+    return [(await system.answer(question)).score for question in asked]
+
+
+def profile(embedding_version: str, found: Calibration, questions: int) -> ModelProfile:
+    """The profile to keep: the weight stays as it is, since .3 to .7 are alike on every set measured."""
+    return ModelProfile(
+        embedding_version=embedding_version,
+        cosine_weight=COSINE_WEIGHT,
+        floor=found.floor,
+        measured_at=datetime.now(UTC),
+        questions=questions,
+    )
+
+
+def write(profile: ModelProfile, data_dir: Path) -> Path:
+    """Put the profile into the data folder, whole or not at all."""
+    path = data_dir / FOLDER / profile.file_name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.write_text(profile.to_json(), encoding="utf-8")
+    unfinished.replace(path)
+    return path

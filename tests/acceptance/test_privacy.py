@@ -1,0 +1,144 @@
+"""The privacy filter stands before every retrieval: it allows all, and with PRIVACY_ENFORCEMENT keeps owners apart."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nur.domain.errors import NotFound
+from nur.domain.notes import Description, Kind, Principal, Visibility
+from nur.domain.search import SearchRequest
+from nur.domain.selection import Selection
+from nur.domain.writes import OnEmbeddingFailure
+from nur.ports.ledger import Order
+from nur.services.ingest import Privacy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nur.bootstrap import Services
+    from tests.acceptance.conftest import OpenDoor, OpenInMemory
+
+ANNA, BEN, STRANGER = Principal("anna"), Principal("ben"), Principal("anna", tenant="elsewhere")
+WRITE: dict[str, Any] = {"on_failure": OnEmbeddingFailure.REJECT}
+
+
+async def ingest(services: Services, owner: Principal, visibility: Visibility, text: str) -> str:
+    about = Description(type="doc", source_system="drive", source_id=text)
+    stored = await services.ingest(text, about, Privacy(visibility=visibility), principal=owner, **WRITE)
+    return stored.note.public_id
+
+
+async def remember(services: Services, owner: Principal, text: str) -> str:
+    stored = await services.remember(text, type="fact", confidence=1.0, conversation_id=None, principal=owner, **WRITE)
+    return stored.note.public_id
+
+
+async def found(services: Services, by: Principal, query: str) -> set[str]:
+    result = await services.search(SearchRequest(query=query, principal=by, limit=50))
+    return {hit.note.public_id for hit in result.hits}
+
+
+@pytest.mark.parametrize(("enforced", "shown"), [(False, True), (True, False)])
+async def test_a_private_note_of_somebody_else_is_shown_only_without_enforcement(
+    open_in_memory: OpenInMemory, enforced: bool, shown: bool
+) -> None:
+    async with open_in_memory(privacy_enforcement=enforced) as nur:
+        services = nur.services
+        document = await ingest(services, ANNA, Visibility.ME, "Anna's river diary")
+        memory = await remember(services, ANNA, "Anna swims in the river")
+        await services.append_turn("trip", 0, role="user", content="To the river!", principal=ANNA, **WRITE)
+        everything = {document, memory, "trip_turn_0"}
+
+        assert await found(services, ANNA, "river") == everything
+        assert await found(services, BEN, "river") == (everything if shown else set())
+
+        memories = Selection(kinds=frozenset({Kind.MEMORY}))
+        assert len(await services.list_notes(memories, ANNA, limit=10)) == 1
+        assert len(await services.list_notes(memories, BEN, limit=10)) == (1 if shown else 0)
+        turns = Selection(kinds=frozenset({Kind.TURN}), conversation_id="trip")
+        listed = await services.list_notes(turns, BEN, limit=10, order=Order.LAST_TURNS)
+        assert len(listed) == (1 if shown else 0)
+
+        assert (await services.get_artifact(document, ANNA, content=True)).text == "Anna's river diary"
+        for attempt in (
+            lambda: services.get_artifact(document, BEN, content=True),
+            lambda: services.reembed_artifact(document, BEN),
+            lambda: services.forget(memory, Kind.MEMORY, BEN),
+            lambda: services.forget(document, Kind.ARTIFACT, BEN),
+        ):
+            if shown:
+                await attempt()
+            else:
+                with pytest.raises(NotFound, match="not found"):
+                    await attempt()
+
+
+async def test_the_tools_speak_for_the_local_principal(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        document = await ingest(nur.services, ANNA, Visibility.ME, "Anna's river diary")
+        memory = await remember(nur.services, ANNA, "Anna swims in the river")
+        await nur.services.append_turn("trip", 0, role="user", content="To the river!", principal=ANNA, **WRITE)
+        own = (await nur.data("memory_store", content="My own river", type="fact", confidence=1.0))["memory_id"]
+        assert await nur.text("memory_list") == f"Found 1 memories:\n[{own}] (fact, conf=1.0): My own river"
+        assert await nur.text("memory_search", query="river") == f"[{own}] (fact, conf=1.0): My own river"
+        assert await nur.text("artifact_search", query="river") == "No results found."
+        assert await nur.text("history_get", conversation_id="trip") == "No history for trip."
+        every = await nur.data("hybrid_search", query="river", include_memory=True, include_history=True)
+        assert [hit["id"] for hit in every["hits"]] == [own]
+        for tool in ("artifact_get", "artifact_delete", "artifact_reembed"):
+            assert await nur.refusal(tool, artifact_id=document) == f"Artifact {document} not found"
+        assert await nur.refusal("memory_delete", memory_id=memory) == f"Memory {memory} not found"
+        assert len(await found(nur.services, ANNA, "river")) == 3  # nothing of Anna's was touched
+
+
+@pytest.mark.parametrize(
+    ("visibility", "shown"),
+    [(Visibility.ME, False), (Visibility.TEAM, True), (Visibility.ORG, True), (Visibility.CUSTOM, False)],
+)
+async def test_what_is_shared_is_shown_to_others_of_the_tenant(
+    open_in_memory: OpenInMemory, visibility: Visibility, shown: bool
+) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        document = await ingest(nur.services, ANNA, visibility, "The river timetable")
+        assert (document in await found(nur.services, BEN, "river")) is shown
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+async def test_another_tenant_sees_nothing_whatever_the_setting(open_in_memory: OpenInMemory, enforced: bool) -> None:
+    async with open_in_memory(privacy_enforcement=enforced) as nur:
+        document = await ingest(nur.services, ANNA, Visibility.ORG, "The river timetable")
+        assert await found(nur.services, STRANGER, "river") == set()
+        for tenant in ("default", "elsewhere"):
+            everything = Selection(tenant=tenant)
+            assert await nur.services.list_notes(everything, STRANGER, limit=10) == []
+        with pytest.raises(NotFound):
+            await nur.services.get_artifact(document, STRANGER)
+        with pytest.raises(NotFound):
+            await nur.services.forget(document, Kind.ARTIFACT, STRANGER)
+
+
+async def test_a_list_is_filled_though_others_notes_stand_between(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        for number in range(30):
+            await remember(nur.services, BEN if number % 3 == 0 else ANNA, f"memory {number}")
+        memories = Selection(kinds=frozenset({Kind.MEMORY}))
+        listed = await nur.services.list_notes(memories, BEN, limit=8)
+        assert len(listed) == 8
+        rest = await nur.services.list_notes(memories, BEN, limit=8, after=listed[-1][0].public_id)
+        assert len(rest) == 2
+        assert {note.owner for note, _ in listed + rest} == {"ben"}
+        assert len({note.public_id for note, _ in listed + rest}) == 10
+
+
+async def test_every_file_in_the_data_folder_is_the_owners_alone(open_door: OpenDoor, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "lock").touch(mode=0o644)  # as earlier versions left it
+    async with open_door() as nur:
+        await nur.text("memory_store", content="mine alone", type="fact", confidence=1.0)
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir() if path.is_file()}
+        assert {"nur.db", "lock"} <= set(modes)
+        assert set(modes.values()) == {0o600}
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700

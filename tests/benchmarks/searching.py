@@ -1,0 +1,81 @@
+"""What a search costs at 10,000 chunks, and which part of it is ours."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Kind
+from nur.domain.search import SearchRequest
+from nur.domain.selection import Selection
+from nur.retrieval.analysis import ANALYZER
+from nur.retrieval.profiles import row_word
+from nur.retrieval.queries import candidate_terms, query_terms
+from nur.services.gather import LEAST_CANDIDATES
+from tests.benchmarks import store
+from tests.benchmarks.figures import median_ms, ms, percentile
+
+if TYPE_CHECKING:
+    from nur.bootstrap import Services
+    from tests.benchmarks.figures import Report
+
+CHUNKS = 10_000
+QUESTIONS = 60
+ONE_COLLECTION = frozenset({Kind.MEMORY})
+
+
+def test_search_latency(report: Report) -> None:
+    """One collection and all of them; beside both, the index and the lexical rows asked for the same candidates."""
+    asyncio.run(_latency(report))
+
+
+async def _latency(report: Report) -> None:
+    async with store.opened() as services:
+        started, cpu_started = time.perf_counter(), time.process_time()
+        await store.fill(services, store.Sizes(CHUNKS))
+        report.add("fill the store, wall a chunk", ms((time.perf_counter() - started) / CHUNKS))
+        report.add("fill the store, CPU a chunk", ms((time.process_time() - cpu_started) / CHUNKS))
+        for name, kinds, target in (
+            ("one collection", ONE_COLLECTION, "< 200 ms"),
+            ("hybrid, everything", frozenset(Kind), "< 500 ms"),
+        ):
+            await _measure(report, services, name, Selection(kinds=kinds), target)
+
+
+async def _measure(report: Report, services: Services, name: str, selection: Selection, target: str) -> None:
+    asked = store.questions(QUESTIONS)
+
+    async def search(question: str) -> object:
+        return await services.search(SearchRequest(query=question, selection=selection))
+
+    async def gather(question: str) -> object:
+        return await services.search.gather(SearchRequest(query=question, selection=selection))
+
+    async def rankers(question: str) -> None:
+        """What any hybrid search must do: embed the question, scan the vectors, ask the lexical rows."""
+        vector = await services.embedder.embed_query(question)
+        await services.index.query(vector, selection, LEAST_CANDIDATES)
+        terms = query_terms(question, ANALYZER)
+        corpus = await services.ledger.corpus([row_word(term.id) for term in terms])
+        known = {
+            term.id: corpus.frequencies[row_word(term.id)].chunks if row_word(term.id) in corpus.frequencies else 0
+            for term in terms
+        }
+        words = [row_word(term) for term in candidate_terms(terms, known, corpus.chunks)]
+        await services.ledger.lexical(words, selection, LEAST_CANDIDATES)
+
+    await store.timed(search, asked)  # warms every cache that serving warms
+    floor, parts, cpu, wall = [], [], [], []
+    for question in asked:  # one after the other, so that a busy moment hits all three
+        floor += (await store.timed(rankers, [question], warmup=0))[0]
+        gathered, _ = await store.timed(gather, [question], warmup=0)
+        whole, waited = await store.timed(search, [question], warmup=0)
+        parts.append(whole[0] - gathered[0])
+        cpu += whole
+        wall += waited
+    report.add(f"{name}: p50 wall", median_ms(wall), target=target)
+    report.add(f"{name}: p95 wall", ms(percentile(wall, 0.95)), target=target)
+    report.add(f"{name}: CPU", median_ms(cpu), beside=median_ms(floor), yardstick="rankers alone")
+    report.add(f"{name}: p95 CPU", ms(percentile(cpu, 0.95)))
+    report.add(f"{name}: ranking and passages, CPU", median_ms(parts), target="< 5 ms")

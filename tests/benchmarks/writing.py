@@ -1,0 +1,56 @@
+"""What storing one memory costs, beside the bare transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nur.adapters.local.static_model import StaticModel
+from nur.retrieval.analysis import ANALYZER
+from nur.retrieval.profiles import profile
+from tests.benchmarks import baselines, store
+from tests.benchmarks.figures import median_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.benchmarks.figures import Report
+
+TEXTS = 200
+
+
+def test_memory_store(report: Report) -> None:
+    """Embed, analyse and commit: the same model, the same analyzer, the same disk."""
+    texts = baselines.english_documents(TEXTS, words=40)
+    model = StaticModel.from_package()
+
+    def embed(text: str) -> baselines.Floats:
+        return np.asarray(model.pooled(model.token_ids([text])[0]), np.float32)
+
+    def analyze(text: str) -> str:
+        return profile(text, ANALYZER).lexical_row()
+
+    floor = partial(_floor, texts, embed, analyze)
+    before = floor()
+    cpu, wall = asyncio.run(_product(texts))
+    after = floor()
+    floor_cpu = median_ms([*before.cpu_samples, *after.cpu_samples])
+    floor_wall = median_ms([*before.wall_samples, *after.wall_samples])
+    report.add("memory_store, CPU", median_ms(cpu), beside=floor_cpu, yardstick="bare transaction")
+    report.add("memory_store, wall", median_ms(wall), beside=floor_wall, yardstick="bare transaction")
+
+
+def _floor(
+    texts: list[str], embed: Callable[[str], baselines.Floats], analyze: Callable[[str], str]
+) -> baselines.Result:
+    return baselines.sqlite_write(texts, embed, analyze, folder=tempfile.gettempdir())
+
+
+async def _product(texts: list[str]) -> tuple[list[float], list[float]]:
+    async with store.opened() as services:
+        await store.remember(services, "the first memory loads the model")
+        return await store.timed(partial(store.remember, services), texts, warmup=0)
