@@ -84,6 +84,7 @@ class Rebuild:
 
     async def __call__(self, *, rechunk: bool = False) -> RebuildReport:
         """Rebuild, and give back what came of it; `report` tells on the way. Never raises but when cancelled."""
+        self.report = RebuildReport(RebuildState.RUNNING)
         with traced():
             try:
                 if rechunk:
