@@ -22,11 +22,16 @@ from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.retrieval.chunking import ChunkingPolicy
 from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
+from nur.services.add_event import AddEvent
+from nur.services.add_note import AddNote
 from nur.services.append_turn import AppendTurn
+from nur.services.edit_note import EditNote
 from nur.services.explain import Explain
+from nur.services.find_duplicates import FindDuplicates
 from nur.services.forget import Forget
 from nur.services.gather import Gather
 from nur.services.get_artifact import GetArtifact
+from nur.services.get_note import GetNote
 from nur.services.health import Health
 from nur.services.index_note import record
 from nur.services.ingest import Ingest
@@ -35,12 +40,17 @@ from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
 from nur.services.query_vector import QueryVector
 from nur.services.quote import Quote
+from nur.services.rebuild import Rebuild
 from nur.services.reembed_artifact import ReembedArtifact
 from nur.services.remember import Remember
 from nur.services.rerank import Rerank
 from nur.services.search import Search
+from nur.services.search_sessions import SearchSessions
 from nur.services.store_note import StoreNote
+from nur.services.tidy import Tidy
 from nur.services.trace_searches import TraceSearches
+from nur.services.trash import Trash
+from nur.services.wait_until_indexed import WaitUntilIndexed
 from nur.services.work import Work
 
 if TYPE_CHECKING:
@@ -83,11 +93,21 @@ class Services:
     ingest: Ingest
     get_artifact: GetArtifact
     reembed_artifact: ReembedArtifact
+    add_note: AddNote
+    add_event: AddEvent
+    get_note: GetNote
+    edit_note: EditNote
+    find_duplicates: FindDuplicates
+    wait_until_indexed: WaitUntilIndexed
     search: Search
     explain: Explain
     traces: TraceSearches
+    search_sessions: SearchSessions
     list_notes: ListNotes
     forget: Forget
+    trash: Trash
+    tidy: Tidy
+    rebuild: Rebuild
     health: Health
     work: Work
     open_index: OpenIndex
@@ -95,6 +115,7 @@ class Services:
     ledger: Ledger
     index: VectorIndex
     embedder: Embedder
+    clock: Clock
     on_failure: FailurePolicy
     key_configured: bool
 
@@ -120,9 +141,11 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         services = assemble(settings, ledger, index, embedder, reranker, clock)
         stack.push_async_callback(services.traces.flush)
         await services.open_index()
+        stack.push_async_callback(services.rebuild.stop)
         for job in (
             services.open_index.keep_trying(),
             services.work.forever(),
+            services.tidy.forever(),
             services.traces.forever(),
             services.traces.purge_forever(),
         ):
@@ -135,7 +158,8 @@ def assemble(
     settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
 ) -> Services:
     """The use cases over open ports."""
-    store = StoreNote(ledger, index, embedder, clock, policies(settings))
+    cutting = policies(settings)
+    store = StoreNote(ledger, index, embedder, clock, cutting)
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
@@ -150,24 +174,40 @@ def assemble(
         profile=_profile(settings, embedder.model),
         fusion=Fusion(settings.fusion),
     )
+    get_note = GetNote(ledger, privacy, clock)
+    forget = Forget(ledger, index, privacy)
+    work = Work(ledger, index, embedder, clock)
+    trash = Trash(ledger, index, store, privacy, clock, work.wake)
+    version = embedder.model.version
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
-        search=search,
         explain=Explain(ledger, search, traces, privacy, clock),
         traces=traces,
+        add_note=AddNote(store, clock, work.wake),
+        add_event=AddEvent(store, clock, work.wake),
+        get_note=get_note,
+        edit_note=EditNote(store, get_note, clock, work.wake),
+        find_duplicates=FindDuplicates(ledger, index, embedder),
+        wait_until_indexed=WaitUntilIndexed(ledger, clock),
+        search=search,
+        search_sessions=SearchSessions(search, ledger, get_note, clock),
         list_notes=ListNotes(ledger, privacy),
-        forget=Forget(ledger, index, privacy),
+        forget=forget,
+        trash=trash,
+        tidy=Tidy(ledger, forget, trash, clock),
+        rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
         health=Health(ledger, index, embedder, clock),
-        work=Work(ledger, index, embedder, clock),
-        open_index=OpenIndex(ledger, index, clock, embedder.model.version),
+        work=work,
+        open_index=OpenIndex(ledger, index, clock, version),
         privacy=privacy,
         ledger=ledger,
         index=index,
         embedder=embedder,
+        clock=clock,
         on_failure=FailurePolicy.of(settings),
         key_configured=settings.openai_api_key is not None,
     )

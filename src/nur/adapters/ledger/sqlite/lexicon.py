@@ -47,6 +47,10 @@ class Fts5Lexicon:
         """Remove the lexical rows of chunks that go."""
         connection.exec_driver_sql("DELETE FROM chunk_terms WHERE rowid = ?", [(key,) for key in keys])
 
+    def optimize(self, connection: Connection) -> None:
+        """Merge everything into one segment, so that no older one still holds what was removed."""
+        connection.exec_driver_sql("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
+
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> list[Lexical]:
