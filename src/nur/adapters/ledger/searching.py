@@ -70,7 +70,7 @@ def lexical(
 def corpus(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> Corpus:
     """Statistics of what is stored, for these terms."""
     totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
-    found = lexicon.frequencies(connection, terms)
+    found = lexicon.frequencies(connection, terms, totals.chunks)
     return Corpus(totals.chunks, totals.terms, found)
 
 
