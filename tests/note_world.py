@@ -8,6 +8,7 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
+from nur.adapters.rerank.none import NoReranker
 from nur.bootstrap import assemble
 from nur.domain.errors import IndexDown
 from nur.domain.notes import Description, Principal
@@ -59,7 +60,7 @@ class World:
         self.ledger = InMemoryLedger(self.clock)
         self.embedder = InMemoryEmbedder()
         self.index = InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock)
-        self.services = assemble(Settings(**settings), self.ledger, self.index, self.embedder, self.clock)
+        self.services = assemble(Settings(**settings), self.ledger, self.index, self.embedder, NoReranker(), self.clock)
         self.services.work.jitter = lambda: 0.0
 
     async def add(self, text: str, **about: Any) -> Stored:

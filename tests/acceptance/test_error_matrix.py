@@ -51,7 +51,7 @@ def embedder(openai_stub: OpenAIStub) -> Callable[..., OpenAIEmbedder]:
             api_key="sk-test",
             count_tokens=cl100k.count,
             base_url=openai_stub.url,
-            patience=Patience(timeout_seconds=0.3),
+            patience=Patience(timeout_seconds=0.6),
             limits=BatchLimits(**limits),
             clock=ManualClock(),
             jitter=lambda: 0.0,

@@ -10,7 +10,10 @@ from nur.adapters.in_memory.notes import InMemoryNotes
 from nur.adapters.in_memory.outbox import InMemoryOutbox
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from nur.domain.notes import Note, NoteId
+    from nur.domain.traces import Trace
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
 
@@ -37,6 +40,7 @@ class InMemoryRooms:
         self._notes = InMemoryNotes()
         self._chunks = InMemoryChunks()
         self._outbox = InMemoryOutbox()
+        self._traces: dict[UUID, Trace] = {}
 
     def _drop_chunks(self, note_id: NoteId) -> None:
         self._chunks.drop(note_id)

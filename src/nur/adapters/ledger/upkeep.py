@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, func, insert, or_, select, update
 
 from nur.adapters.ledger import notes, outbox
-from nur.adapters.ledger.rows import IS_ACTIVE, NOTE_COLUMNS, n, to_note
+from nur.adapters.ledger.rows import IS_ACTIVE, NOTE_COLUMNS, n, records, to_note
 from nur.adapters.ledger.tables import (
     indexing_outbox,
     memory_note_chunks,
@@ -85,20 +85,20 @@ def all_notes(connection: Connection, after: NoteId | None, limit: int) -> list[
     query = select(*NOTE_COLUMNS).where(IS_ACTIVE).order_by(n.note_id).limit(limit)
     if after is not None:
         query = query.where(n.note_id > after)
-    return [to_note(row) for row in connection.execute(query)]
+    return [to_note(row) for row in records(connection.execute(query))]
 
 
 def expired(connection: Connection, now: datetime, limit: int) -> list[Note]:
     """Active notes whose time is over."""
     query = select(*NOTE_COLUMNS).where(n.expires_at.is_not(None), n.expires_at <= now, IS_ACTIVE).limit(limit)
-    return [to_note(row) for row in connection.execute(query)]
+    return [to_note(row) for row in records(connection.execute(query))]
 
 
 def trash(connection: Connection, before: datetime, limit: int) -> list[Note]:
     """Notes that were deleted before then, oldest first."""
     gone = (n.status == Status.DELETED.value, n.deleted_at < before)
     query = select(*NOTE_COLUMNS).where(*gone).order_by(n.deleted_at, n.note_id).limit(limit)
-    return [to_note(row) for row in connection.execute(query)]
+    return [to_note(row) for row in records(connection.execute(query))]
 
 
 def purge(
