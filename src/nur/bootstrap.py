@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -47,12 +48,13 @@ from nur.services.wait_until_indexed import WaitUntilIndexed
 from nur.services.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, Note
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import IndexRecord, VectorIndex
+    from nur.retrieval.tokens import Tokens
     from nur.settings import Settings
 
 log = EventLog("Bootstrap")
@@ -114,6 +116,7 @@ class Services:
 async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Services]:
     """Everything open and the worker at work; closed again at the end. Raises what `nur serve` exits with."""
     clock = clock or SystemClock()
+    await asyncio.to_thread(tokenisers, settings)  # a download may take its time, or fail: before anything is opened
     ledger = _ledger(settings, clock)
     await ledger.open()
     async with contextlib.AsyncExitStack() as stack:
@@ -136,9 +139,9 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 
 def assemble(settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, clock: Clock) -> Services:
-    """The use cases over open ports."""
+    """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be had."""
     cutting = policies(settings)
-    store = StoreNote(ledger, index, embedder, clock, cutting)
+    store = StoreNote(ledger, index, embedder, clock, cutting, tokenisers(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
     get_note = GetNote(ledger, privacy, clock)
@@ -185,10 +188,24 @@ def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
     sizes = (settings.single_piece_max_tokens, settings.chunk_target_tokens, settings.chunk_overlap_tokens)
     window = ChunkingPolicy("window", *sizes)
     note = settings.chunking
-    sentences = ChunkingPolicy("sentences", note.max_tokens, note.max_tokens, note.overlap_tokens)
+    sizes_of_notes = (note.max_tokens, note.max_tokens, note.overlap_tokens)
+    sentences = ChunkingPolicy("sentences", *sizes_of_notes, note.tokenizer_repo)
     notes = sentences if note.enabled else ChunkingPolicy("whole")
     artifacts = ChunkingPolicy(settings.chunking_strategy, *sizes)
     return {Kind.MEMORY: window, Kind.TURN: window, Kind.ARTIFACT: artifacts, Kind.NOTE: notes, Kind.EVENT: notes}
+
+
+@cache
+def _tokeniser(name: str) -> Callable[[str], Tokens]:
+    from nur.retrieval.hf_tokens import load_tokeniser
+
+    return load_tokeniser(name)
+
+
+def tokenisers(settings: Settings) -> Mapping[str, Callable[[str], Tokens]]:
+    """The tokenisers that the policies name. Raises BadConfiguration."""
+    name = settings.chunking.tokenizer_repo
+    return {name: _tokeniser(name)} if name else {}
 
 
 def _ledger(settings: Settings, clock: Clock) -> Ledger:
