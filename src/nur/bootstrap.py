@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from nur.domain.chunks import sha256
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.domain.notes import Kind
@@ -50,6 +51,7 @@ from nur.services.work import Work
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+    from nur.adapters.chroma.client import ChromaFolder, ChromaServer
     from nur.domain.notes import ChunkKey, Note
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Ledger
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 log = EventLog("Bootstrap")
 
 LOCAL_PROVIDER, OPENAI_PROVIDER = "local", "openai"
+NO_CHROMA = "INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +120,18 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
     """Everything open and the worker at work; closed again at the end. Raises what `nur serve` exits with."""
     clock = clock or SystemClock()
     await asyncio.to_thread(tokenisers, settings)  # a download may take its time, or fail: before anything is opened
-    ledger = _ledger(settings, clock)
+    ledger = make_ledger(settings, clock)
     await ledger.open()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(ledger.close)
         store_id = await ledger.settle("store_id", uuid4().hex)
         embedder = await _embedder(settings, ledger)
         stack.push_async_callback(embedder.close)
-        await _refuse_bad_key(embedder)
+        await refuse_bad_key(embedder)
         # Only now: a first start that fails for want of a key must not decide which model the store has.
         await ledger.settle("embedding_version", embedder.model.version)
-        index = _index(settings, ledger, embedder.model, store_id, clock)
+        first = await ledger.settle("first_embedding_version", embedder.model.version)
+        index = _index(settings, ledger, embedder.model, store_id, first, clock)
         stack.push_async_callback(index.close)
         services = assemble(settings, ledger, index, embedder, clock)
         await services.open_index()
@@ -208,7 +212,8 @@ def tokenisers(settings: Settings) -> Mapping[str, Callable[[str], Tokens]]:
     return {name: _tokeniser(name)} if name else {}
 
 
-def _ledger(settings: Settings, clock: Clock) -> Ledger:
+def make_ledger(settings: Settings, clock: Clock) -> Ledger:
+    """The ledger that the settings ask for, not yet open."""
     if settings.database_url is not None:
         raise BadConfiguration("DATABASE_URL: PostgreSQL is not supported by this version. Unset it to use SQLite.")
     from nur.adapters.ledger.sqlite.ledger import SqliteLedger
@@ -218,7 +223,7 @@ def _ledger(settings: Settings, clock: Clock) -> Ledger:
 
 async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
-    wanted = _wanted_model(settings)
+    wanted = wanted_model(settings)
     settled = await ledger.fact("embedding_version")
     held = wanted if settled is None else EmbeddingModel.parse(settled)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
@@ -232,10 +237,11 @@ async def _embedder(settings: Settings, ledger: Ledger) -> Embedder:
             f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {held.version}. "
             f"Set EMBEDDINGS={held.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
         )
-    return _open_embedder(settings, held)
+    return open_embedder(settings, held)
 
 
-def _wanted_model(settings: Settings) -> EmbeddingModel:
+def wanted_model(settings: Settings) -> EmbeddingModel:
+    """The model that the settings ask for; a store that has one keeps it."""
     if settings.embeddings == "onnx":
         raise BadConfiguration("EMBEDDINGS=onnx is not supported by this version. Use openai, local or auto.")
     if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
@@ -245,7 +251,8 @@ def _wanted_model(settings: Settings) -> EmbeddingModel:
     return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
 
 
-def _open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
+def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
+    """The embedder of a model. Raises KeyRefused when it needs a key that is not there."""
     if model.provider == LOCAL_PROVIDER:
         from nur.adapters.local.embedder import LocalEmbedder
 
@@ -275,7 +282,7 @@ def _open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
     )
 
 
-async def _refuse_bad_key(embedder: Embedder) -> None:
+async def refuse_bad_key(embedder: Embedder) -> None:
     """A refused key stops the start; a provider that is merely down does not."""
     if embedder.model.provider == LOCAL_PROVIDER:
         return
@@ -286,14 +293,16 @@ async def _refuse_bad_key(embedder: Embedder) -> None:
         log.warning("embedder_down", error=probe.error)
 
 
-def _index(settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: str, clock: Clock) -> VectorIndex:
+def _index(
+    settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock
+) -> VectorIndex:
     chosen = settings.index
     if chosen == "auto":
         chosen = "chroma" if settings.chroma_host else "qdrant" if settings.qdrant_url else "flat"
     if chosen in ("pgvector", "qdrant"):
         raise BadConfiguration(f"INDEX={chosen} is not supported by this version. Use flat or chroma.")
     if chosen == "chroma":
-        return _chroma(settings, model, store_id, clock)
+        return _chroma(settings, model, store_id, first_version, clock)
     from nur.adapters.flat.vector_index import FlatVectorIndex
 
     async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
@@ -311,18 +320,35 @@ def _index(settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: 
     return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
 
 
-def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, clock: Clock) -> VectorIndex:
+def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock) -> VectorIndex:
+    """Chroma; the store's first model has the plain names, later ones' collections carry a suffix."""
     try:
-        from nur.adapters.chroma.client import ChromaFolder, ChromaServer
         from nur.adapters.chroma.vector_index import ChromaVectorIndex
     except ImportError as error:
-        raise BadConfiguration("INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'") from error
-    place = (
-        ChromaServer(settings.chroma_host, settings.chroma_port)
-        if settings.chroma_host
-        else ChromaFolder(settings.nur_data_dir / "chroma")
+        raise BadConfiguration(NO_CHROMA) from error
+    suffix = "" if model.version == first_version else f"_{sha256(model.version)[:8]}"
+    return ChromaVectorIndex(
+        _chroma_place(settings), store_id=store_id, embedding_version=model.version, clock=clock, suffix=suffix
     )
-    return ChromaVectorIndex(place, store_id=store_id, embedding_version=model.version, clock=clock)
+
+
+def _chroma_place(settings: Settings) -> ChromaServer | ChromaFolder:
+    from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+
+    if settings.chroma_host:
+        return ChromaServer(settings.chroma_host, settings.chroma_port)
+    return ChromaFolder(settings.nur_data_dir / "chroma")
+
+
+def wipe_foreign(settings: Settings, name: str) -> None:
+    """Delete a collection of Chroma that is not this store's. Raises BadConfiguration, BadRequest, IndexDown."""
+    if settings.index not in ("auto", "chroma") or (settings.index == "auto" and not settings.chroma_host):
+        raise BadConfiguration("--wipe-foreign is for Chroma: set CHROMA_HOST, or INDEX=chroma.")
+    try:
+        from nur.adapters.chroma.wipe import wipe_collection
+    except ImportError as error:
+        raise BadConfiguration(NO_CHROMA) from error
+    wipe_collection(_chroma_place(settings), name)
 
 
 async def _stop(task: asyncio.Task[None]) -> None:
