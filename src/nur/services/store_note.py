@@ -6,7 +6,7 @@ by the ledger that it came second, looks again, and finds its work done or build
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
@@ -20,6 +20,7 @@ from nur.ports.ledger import NewChunk, NoteWrite
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.headings import encode_heading, heading
 from nur.retrieval.pooling import pool
+from nur.retrieval.tokens import tokenise
 from nur.services.cut_text import account, cut_text
 from nur.services.embed_texts import embed_texts
 from nur.services.index_note import index_note, records
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
     from nur.retrieval.chunking import ChunkingPolicy
+    from nur.retrieval.tokens import Tokens
     from nur.services.cut_text import CutText
 
 log = EventLog("StorageService")
@@ -60,6 +62,7 @@ class StoreNote:
     embedder: Embedder
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
+    tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
     async def __call__(
         self,
@@ -154,7 +157,8 @@ class StoreNote:
         """Cut, embed what is not `known`, then write everything in one transaction."""
         policy = self.policies[draft.kind]
         artifact_type = draft.about.type if draft.kind is Kind.ARTIFACT else None
-        cut = await cut_text(draft.text, policy, artifact_type)
+        tokeniser = self.tokenisers.get(policy.tokenizer, tokenise)
+        cut = await cut_text(draft.text, policy, artifact_type, tokeniser)
         heading = note_heading(draft.text, draft.about.title)
         measure = Measure(cut.token_count, len(cut.pieces), policy.version, heading)
         note = drafted(draft, held, measure, principal, self.clock.now())
