@@ -7,13 +7,12 @@ boilerplate are still two documents.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 import regex
 
-from nur.retrieval.grouping import Collapsed, collapse
 from nur.retrieval.profiles import Profile
 
 if TYPE_CHECKING:
@@ -21,33 +20,67 @@ if TYPE_CHECKING:
 
     from nur.retrieval.ranking import Ranked
 
+NEAR_DUPLICATE = 0.9
+"""Two notes are near duplicates when their sets of terms share this part (Jaccard)."""
+
+SKETCH = 8
+SKETCH_IN_COMMON = 4
+"""Terms are hashes, so the smallest few are a fair sample: texts of which nine tenths are alike have seven of their
+eight smallest in common, unrelated ones one or two. Looking at these first spares comparing every pair in full."""
+
 _NUMBER = regex.compile(r"\d+")
 
 
-def fold_duplicates(ranked: Sequence[Ranked]) -> list[Collapsed[Ranked]]:
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """A hit that stands for others with almost the same text."""
+
+    shown: Ranked
+    duplicates: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A hit's terms, and the hits that it stands for."""
+
+    one: Ranked
+    ids: Sequence[int]  #: ascending
+    sketch: frozenset[int]
+    duplicates: list[Ranked] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, one: Ranked) -> _Text:
+        """The terms of a hit's best chunk."""
+        ids = Profile.decode(one.candidate.stored.profile).ids.tolist()
+        return cls(one, ids, frozenset(ids[:SKETCH]))
+
+    def is_like(self, other: _Text) -> bool:
+        """Whether nine tenths of the terms are the same; texts without terms are like nothing."""
+        enough = min(SKETCH_IN_COMMON, len(self.sketch), len(other.sketch))
+        if not enough or len(self.sketch & other.sketch) < enough:
+            return False
+        fewer, more = sorted((len(self.ids), len(other.ids)))
+        if fewer < NEAR_DUPLICATE * more:
+            return False
+        shared = len(set(self.ids).intersection(other.ids))
+        return shared >= NEAR_DUPLICATE * (fewer + more - shared)
+
+
+def fold_duplicates(ranked: Sequence[Ranked]) -> list[Collapsed]:
     """One candidate a note, best first, in; the same without those that a better one stands for, out."""
-    ends = [_ends(one) for one in ranked]
-    shared = Counter(end for pair in ends for end in pair)
-    suspects = [one for one, pair in zip(ranked, ends, strict=True) if any(shared[end] > 1 for end in pair)]
-    folded = {one.shown.note_id: one for one in collapse(suspects, _terms)}
-    hidden = {other.note_id for one in folded.values() for other in one.duplicates}
-    return [folded.get(one.note_id) or Collapsed(one, ()) for one in ranked if one.note_id not in hidden]
+    shown: list[_Text] = []
+    alike: dict[tuple[int, str], list[_Text]] = defaultdict(list)
+    for one in ranked:
+        text, rivals = _Text.of(one), alike[_mark(one)]
+        better = next((other for other in rivals if other.is_like(text)), None)
+        if better is not None:
+            better.duplicates.append(one)
+        else:
+            rivals.append(text)
+            shown.append(text)
+    return [Collapsed(text.one, tuple(text.duplicates)) for text in shown]
 
 
-def _ends(one: Ranked) -> set[tuple[str, bytes]]:
-    """A text's smallest and its largest term.
-
-    Terms are hashes, so texts of which nine tenths are alike have the same smallest one nine times in ten, and one of
-    the two ends in common 99 times in 100: looking at these spares comparing every pair.
-    """
-    blob = one.candidate.stored.profile
-    distinct = (len(blob) - 4) // 5
-    return {("first", blob[4:8]), ("last", blob[4 * distinct : 4 * distinct + 4])} if distinct > 0 else set()
-
-
-def _terms(one: Ranked) -> frozenset[int]:
-    """The best chunk's terms, each marked with the numbers in the text and how often the note was cut."""
-    stored = one.candidate.stored
-    numbers = " ".join(_NUMBER.findall(stored.chunk.content))
-    mark = crc32(f"{one.candidate.note.chunk_count}:{numbers}".encode()) << 32
-    return frozenset(mark | term for term in Profile.decode(stored.profile).ids.tolist())
+def _mark(one: Ranked) -> tuple[int, str]:
+    """What must be equal in duplicates: into how many chunks the note was cut, and the numbers in the best one."""
+    return one.candidate.note.chunk_count, " ".join(_NUMBER.findall(one.candidate.stored.chunk.content))

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, NoteId
-    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
 
 def judge(
     ranked: Sequence[Ranked],
-    hits: Sequence[Collapsed[Ranked]],
+    hits: Sequence[Collapsed],
     *,
     limit: int,
     floor: float | None,
