@@ -48,7 +48,7 @@ class InMemoryStore:
         return self.ledger.former_texts(note_id)
 
     def pooled(self, note_id: NoteId) -> Floats | None:
-        return self.ledger.pooled.get((note_id, EMBEDDING))
+        return self.ledger.own_vectors.get((note_id, EMBEDDING))
 
     def audit(self) -> list[tuple[str, str, str, int]]:
         return [(line.principal, line.action, line.public_id, line.revision) for line in self.ledger.audit]

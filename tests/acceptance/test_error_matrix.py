@@ -51,7 +51,7 @@ def embedder(openai_stub: OpenAIStub) -> Callable[..., OpenAIEmbedder]:
             api_key="sk-test",
             count_tokens=cl100k.count,
             base_url=openai_stub.url,
-            patience=Patience(timeout_seconds=0.3),
+            patience=Patience(timeout_seconds=0.6),
             limits=BatchLimits(**limits),
             clock=ManualClock(),
             jitter=lambda: 0.0,
@@ -135,8 +135,9 @@ async def test_a_provider_error_fails_writes_in_the_words_of_the_specification(
         # A failed query embedding does not fail a search: what has the words is found, and the rest is said.
         found = await nur.data("memory_search", query="all was well")
         assert (len(found["hits"]), found["degraded"]) == (1, ["dense"])
-        nothing = await nur.data("artifact_search", query="document")
+        nothing = await nur.data("memory_search", query="zebra")
         assert (nothing["hits"], nothing["reason"]) == ([], "degraded")
+        assert (await nur.data("artifact_search", query="document"))["reason"] == "nothing_stored"
 
 
 async def test_the_waits_between_attempts_are_one_two_and_four_seconds(

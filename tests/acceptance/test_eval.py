@@ -221,10 +221,17 @@ async def test_ones_own_store_is_measured_and_its_model_gets_a_profile(
     assert 0.1 < found["systems"]["nur"]["metrics"]["recall@10"] <= 1.0
     [file] = (load_settings().nur_data_dir / "profiles").iterdir()
     profile = ModelProfile.from_json(file.read_text(encoding="utf-8"))
-    assert file.name == f"{profile.embedding_version}.json"
     assert profile.embedding_version.startswith("local:")
     assert profile.questions >= 60
-    assert profile.floor is None or 0 < profile.floor < 1
+    assert profile.floor is not None
+    assert 0 < profile.floor < 1
+
+    # The store opens with its new profile, which loses nothing; and measuring again finds the same floor.
+    again = ["eval", "--self", "--calibrate", "--json", f"{tmp_path}/f.json"]
+    assert await calibrated(again) == OK
+    after = json.loads((tmp_path / "f.json").read_text())["sets"][0]["systems"]["nur"]["metrics"]
+    assert after["recall@10"] == found["systems"]["nur"]["metrics"]["recall@10"]
+    assert ModelProfile.from_json(file.read_text(encoding="utf-8")).floor == profile.floor
 
 
 async def test_an_empty_store_has_nothing_to_ask_about(capsys: pytest.CaptureFixture[str]) -> None:

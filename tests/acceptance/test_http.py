@@ -103,10 +103,10 @@ async def test_every_log_line_of_a_call_has_one_trace_id_and_no_contents(server:
         await client.call_tool("memory_store", arguments)
         await client.call_tool("memory_search", {"query": "canary-7319 query"})
     lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
-    embedded = [line for line in lines if line["event"] == "embedding_generated"]
-    searched = [line for line in lines if line["event"] == "search_completed"]
-    assert searched[-1]["trace_id"] == embedded[-1]["trace_id"]
-    assert embedded[-2]["trace_id"] != embedded[-1]["trace_id"]
+    events = {line["event"]: line for line in lines}
+    searched = [events["search_started"], events["search_completed"]]
+    assert searched[0]["trace_id"] == searched[1]["trace_id"]
+    assert events["embedding_generated"]["trace_id"] != searched[1]["trace_id"]  # the write before it
     assert {"timestamp", "level", "service", "component", "event"} <= set(searched[-1])
     assert "canary-7319" not in server.log.read_text()
 

@@ -211,6 +211,7 @@ async def test_a_search_is_logged_when_it_starts_and_when_it_ends(
     ended = log.fields("search_completed")
     assert ended.pop("latency_ms") >= 0
     assert ended.pop("collections_searched") == collections
+    assert ended.pop("search_id") == found["search_id"]
     assert ended == {"tool": tool, "results_count": len(found["hits"]), "rrf_applied": True, "degraded": []}
 
 

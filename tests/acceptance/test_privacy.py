@@ -133,6 +133,14 @@ async def test_a_list_is_filled_though_others_notes_stand_between(open_in_memory
         assert len({note.public_id for note, _ in listed + rest}) == 10
 
 
+async def test_a_search_finds_ones_own_behind_many_that_one_may_not_see(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        for number in range(90):
+            await remember(nur.services, ANNA, f"river {number}")
+        own = await remember(nur.services, BEN, "Of all that I saw on the long way home I remember one river best")
+        assert await found(nur.services, BEN, "river") == {own}
+
+
 async def test_every_file_in_the_data_folder_is_the_owners_alone(open_door: OpenDoor, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "lock").touch(mode=0o644)  # as earlier versions left it

@@ -183,11 +183,11 @@ DOC = {
 async def _filtered(nur: Door) -> tuple[set[str], set[str]]:
     """Two e-mails and two documents, each once whole and once cut."""
     both = []
-    for said in (EMAIL, DOC):
+    for said, length in ((EMAIL, 120), (DOC, 220)):
         short = await ingest(
             nur, f"The zanzibar expedition in short, {said['artifact_type']}.", source_id="short", **said
         )
-        long = await ingest(nur, chapters(120, f"zanzibar {said['artifact_type']} sailor"), source_id="long", **said)
+        long = await ingest(nur, chapters(length, f"zanzibar {said['artifact_type']} sailor"), source_id="long", **said)
         both.append({short, long})
     return both[0], both[1]
 

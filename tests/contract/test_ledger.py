@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from dataclasses import fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 from nur.domain.chunks import sha256
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Description, Kind, Note, NoteId, Retention, Sensitivity, Status, Visibility
@@ -31,54 +28,16 @@ from tests.ledger_notes import (
     vector_of,
     words,
 )
-from tests.ledger_stores import InMemoryStore, SqliteStore, Store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from datetime import datetime
-    from pathlib import Path
 
+    from nur.adapters.in_memory.clock import ManualClock
     from nur.ports.ledger import Ledger, NoteWrite
+    from tests.ledger_stores import Store
 
 ALL = Selection()
 OTHER_EMBEDDING = "test:other:3"
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START)
-
-
-@pytest.fixture(scope="module")
-def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new store, made once: making one takes longer than most tests."""
-
-    async def make(folder: Path) -> Path:
-        ledger = SqliteLedger(folder, ManualClock())
-        await ledger.open()
-        await ledger.close()
-        return folder
-
-    return asyncio.run(make(tmp_path_factory.mktemp("ledger")))
-
-
-@pytest.fixture(params=["in_memory", "sqlite"])
-async def store(
-    request: pytest.FixtureRequest, tmp_path: Path, empty_folder: Path, clock: ManualClock
-) -> AsyncIterator[Store]:
-    made: Store
-    if request.param == "in_memory":
-        made = InMemoryStore(clock)
-    else:
-        made = SqliteStore(shutil.copytree(empty_folder, tmp_path / "store"), clock)
-    await made.ledger.open()
-    yield made
-    await made.ledger.close()
-
-
-@pytest.fixture
-def ledger(store: Store) -> Ledger:
-    return store.ledger
 
 
 async def held(ledger: Ledger, note: Note) -> Note:

@@ -135,7 +135,7 @@ async def test_generate_embeddings_batch(make: Callable[..., OpenAIEmbedder], op
 async def test_a_passing_fault_is_survived_and_a_lasting_one_named(
     make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, clock: ManualClock, fault: Fault, message: str
 ) -> None:
-    embedder = make(patience=Patience(timeout_seconds=0.15))
+    embedder = make(patience=Patience(timeout_seconds=0.6))
     openai_stub.fail(fault)
     np.testing.assert_allclose(await embedder.embed(["tea"]), expected("tea"), atol=1e-6)
 

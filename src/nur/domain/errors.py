@@ -4,6 +4,7 @@ NurError
 ├── BadRequest              the caller: the message names the field and the limit
 │   └── NotFound            the caller: there is no such note
 ├── Conflict                try again: another write came first, nothing was written
+│   └── StaleRevision       the caller: read the note again, it is not as it was
 ├── Unavailable             try again; the vendor's own error is __cause__
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider answered that it never will: key or input
@@ -44,6 +45,13 @@ class Conflict(NurError):
 
     code = "conflict"
     retryable = True
+
+
+class StaleRevision(Conflict):
+    """The note is no longer at the revision that the caller read."""
+
+    code = "stale_revision"
+    retryable = False
 
 
 class Unavailable(NurError):

@@ -142,8 +142,8 @@ class Note:
 def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> str:
     """What makes two writes the same note; unique among a tenant's active notes.
 
-    A source's id, a turn's place or a note's key where there is one, else the text itself. JSON keeps the parts
-    apart: ("a:b", "c") and ("a", "b:c") differ.
+    A source's id, a turn's place or a note's key where there is one, else the text itself, an event's with its time.
+    JSON keeps the parts apart: ("a:b", "c") and ("a", "b:c") differ.
     """
     parts: list[str | int | None]
     if kind is Kind.TURN:
@@ -154,6 +154,9 @@ def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> s
         parts = ["artifact text", content_hash]
     elif about.key is not None:
         parts = ["key", about.project, about.agent, about.scope, about.key]
+    elif kind is Kind.EVENT:  # what happens twice is two events
+        happened = None if about.occurred_at is None else about.occurred_at.isoformat()
+        parts = ["event", owner, about.project, about.agent, about.scope, happened, content_hash]
     else:
         parts = [f"{kind} text", owner, about.project, about.agent, about.scope, content_hash]
     return json.dumps(parts, ensure_ascii=False)

@@ -33,6 +33,7 @@ class OnEmbeddingFailure(StrEnum):
 
     REJECT = "reject"  #: nothing is written
     DEFER = "defer"  #: written, found by its words, embedded when the provider is back
+    LATER = "later"  #: the provider is not even asked: the worker embeds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,15 @@ class Draft:
     kind: Kind
     text: str
     about: Description
+
+
+@dataclass(frozen=True, slots=True)
+class NearDuplicate:
+    """Another note that says nearly the same; told, never merged."""
+
+    public_id: str
+    similarity: float  #: cosine of the notes' own vectors
+    best_chunk: float  #: highest cosine of a chunk of one and a chunk of the other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nur.ports.desk import Desk
+from nur.ports.upkeep import Job, Upkeep
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.embedder import Floats
 
+__all__ = ["Job"]  # named here too: leasing and finishing speak of it
 
 #: Former texts kept of each note.
 VERSIONS_KEPT = 20
@@ -27,6 +31,14 @@ class Order(StrEnum):
 
     NEWEST = "newest"  #: last stored first
     LAST_TURNS = "last_turns"  #: highest turn first, what is no turn at the end
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a listing stopped: holds even when the note there is changed or gone meanwhile."""
+
+    ingested_at: datetime
+    note_id: NoteId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +129,6 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A leased outbox row: bring the index to this note's state."""
-
-    job_id: int
-    note_id: NoteId
-    revision: int
-    attempts: int  #: earlier tries
-
-
-@dataclass(frozen=True, slots=True)
 class Backlog:
     """What waits to be indexed."""
 
@@ -136,7 +138,7 @@ class Backlog:
     last_error: str | None
 
 
-class Ledger(Protocol):
+class Ledger(Upkeep, Desk, Protocol):
     """The store of record. Every method is one transaction; a returned write is committed and fsynced."""
 
     async def open(self) -> None:
@@ -184,9 +186,9 @@ class Ledger(Protocol):
         ...
 
     async def notes(
-        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
     ) -> list[Note]:
-        """A page of active notes; `after` is the public id of the last one seen."""
+        """A page of active notes; `after` is the last one seen, by public id or (NEWEST alone) by its place."""
         ...
 
     async def count(self, selection: Selection) -> int:
@@ -246,7 +248,10 @@ class Ledger(Protocol):
         pooled: Floats | None,
         embedding_version: str,
     ) -> None:
-        """Add vectors to chunks that are still there. Raises Conflict when the note's revision no longer holds."""
+        """Add vectors to the note's chunks; one that is there stays. Raises Conflict when those chunks are gone.
+
+        A change of metadata alone leaves the chunks: their vectors are kept. Without vectors the revision must hold.
+        """
         ...
 
     async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:

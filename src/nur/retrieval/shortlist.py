@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nur.domain.notes import NoteId
-    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Shortlist:
     """What may be shown, best first, before the cut to a limit."""
 
-    hits: Sequence[Collapsed[Ranked]]
+    hits: Sequence[Collapsed]
     reached_floor: bool  #: something was below it: looking further would only find more of that
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, NoteId
-    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
 
@@ -21,7 +21,7 @@ DIGITS = 6
 
 def judge(
     ranked: Sequence[Ranked],
-    hits: Sequence[Collapsed[Ranked]],
+    hits: Sequence[Collapsed],
     *,
     limit: int,
     floor: float | None,

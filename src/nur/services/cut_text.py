@@ -15,9 +15,12 @@ from nur.retrieval.sentence_maps import sentence_map
 from nur.retrieval.tokens import tokenise
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nur.domain.chunks import Chunk
     from nur.domain.notes import Note
     from nur.retrieval.chunking import ChunkingPolicy
+    from nur.retrieval.tokens import Tokens
 
 log = EventLog("ChunkingService")
 
@@ -51,9 +54,14 @@ class CutText:
         return round(sum(piece.chunk.token_count for piece in self.pieces) / len(self.pieces))
 
 
-async def cut_text(text: str, policy: ChunkingPolicy, artifact_type: str | None = None) -> CutText:
+async def cut_text(
+    text: str,
+    policy: ChunkingPolicy,
+    artifact_type: str | None = None,
+    tokeniser: Callable[[str], Tokens] = tokenise,
+) -> CutText:
     """Cut and analyse, in a thread: a long text takes seconds."""
-    cut = await asyncio.to_thread(_cut, text, policy, artifact_type)
+    cut = await asyncio.to_thread(_cut, text, policy, artifact_type, tokeniser)
     will_chunk = len(cut.pieces) > 1
     log.debug("chunk_decision", token_count=cut.token_count, threshold=policy.whole_max, will_chunk=will_chunk)
     return cut
@@ -74,8 +82,8 @@ def account(note: Note, cut: CutText, policy: ChunkingPolicy) -> None:
     )
 
 
-def _cut(text: str, policy: ChunkingPolicy, artifact_type: str | None) -> CutText:
-    tokens = tokenise(text)
+def _cut(text: str, policy: ChunkingPolicy, artifact_type: str | None, tokeniser: Callable[[str], Tokens]) -> CutText:
+    tokens = tokeniser(text)
     chunks = chunk(text, policy, artifact_type, tokeniser=lambda _: tokens)
     return CutText(tuple(map(_analysed, chunks)), len(tokens))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import Conflict, NotFound
+from nur.domain.errors import Conflict, NotFound, StaleRevision
 from nur.domain.notes import Kind, Note, Status
+from nur.services.get_note import not_found
 from nur.services.index_note import removal
 
 if TYPE_CHECKING:
@@ -27,21 +28,29 @@ class Forget:
     index: VectorIndex
     privacy: PrivacyFilter
 
-    async def __call__(self, public_id: str, kind: Kind, principal: Principal) -> Note:
-        """Delete, and give back the note as it was. Raises NotFound."""
+    async def __call__(
+        self, public_id: str, kind: Kind | None, principal: Principal, *, revision: int | None = None
+    ) -> Note:
+        """Delete, and give back the note as it was; any kind with None. Raises NotFound, StaleRevision."""
         for _ in range(ROUNDS):
             note = await self.ledger.note(principal.tenant, public_id)
-            if note is None or note.kind is not kind or note.status is not Status.ACTIVE:
-                raise NotFound(f"{kind.value.capitalize()} {public_id} not found")
-            if not self.privacy.can_access(note, principal):
-                raise NotFound(f"{kind.value.capitalize()} {public_id} not found")
+            if note is None or not self._may_delete(note, kind, principal):
+                raise NotFound(f"{kind.value.capitalize()} {public_id} not found") if kind else not_found(public_id)
+            if revision is not None and note.revision != revision:
+                raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then delete.")
             try:
-                gone = await self.ledger.remove(
-                    note, action="delete", principal=principal.name, indexed=self.index.follows_commits
-                )
+                await self.discard(note, "delete", principal.name)
             except Conflict:
                 continue
-            if self.index.follows_commits:
-                await self.index.apply([removal(gone)])
             return note
         raise Conflict("Too many writers of the same note at once; nothing was deleted. Try again.")
+
+    def _may_delete(self, note: Note, kind: Kind | None, principal: Principal) -> bool:
+        asked = kind is None or note.kind is kind
+        return asked and note.status is Status.ACTIVE and self.privacy.can_access(note, principal)
+
+    async def discard(self, note: Note, action: str, principal: str) -> None:
+        """Move exactly this state of a note to the trash. Raises Conflict."""
+        gone = await self.ledger.remove(note, action=action, principal=principal, indexed=self.index.follows_commits)
+        if self.index.follows_commits:
+            await self.index.apply([removal(gone)])

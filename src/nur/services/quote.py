@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import NoteId
     from nur.domain.search import SearchRequest
     from nur.ports.ledger import Ledger
-    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
     from nur.services.gather import Found
 
@@ -43,7 +43,7 @@ class Quote:
         request: SearchRequest,
         found: Found,
         ranked: Sequence[Ranked],
-        best: Sequence[Collapsed[Ranked]],
+        best: Sequence[Collapsed],
         rerank_scores: Mapping[NoteId, float],
     ) -> list[Hit]:
         """The hits in the order of `best`, with passages of about `max_chars` characters together."""
@@ -95,7 +95,7 @@ def _is_short(one: Ranked) -> bool:
     return not one.candidate.note.is_chunked and len(one.candidate.stored.chunk.content) <= SHORT_NOTE
 
 
-def _hit(hit: Collapsed[Ranked], passages: Sequence[Passage], rerank_scores: Mapping[NoteId, float]) -> Hit:
+def _hit(hit: Collapsed, passages: Sequence[Passage], rerank_scores: Mapping[NoteId, float]) -> Hit:
     one = hit.shown
     note, chunk = one.candidate.note, one.candidate.stored.chunk
     if not passages:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import NoteId
     from nur.ports.ledger import Ledger
     from nur.ports.reranker import Reranker
-    from nur.retrieval.grouping import Collapsed
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.queries import WeighedTerms
     from nur.retrieval.ranking import Ranked
 
@@ -33,7 +33,7 @@ RERANK = "rerank"
 class Reranked:
     """Hits in their final order."""
 
-    hits: Sequence[Collapsed[Ranked]]
+    hits: Sequence[Collapsed]
     scores: Mapping[NoteId, float] = field(default_factory=dict)  #: the reranker's, of those that it was asked about
     degraded: tuple[str, ...] = ()
 
@@ -52,7 +52,7 @@ class Rerank:
         """How many hits the reranker is asked about."""
         return self.top if self.reranker.max_chars else 0
 
-    async def __call__(self, query: str, hits: Sequence[Collapsed[Ranked]], terms: WeighedTerms) -> Reranked:
+    async def __call__(self, query: str, hits: Sequence[Collapsed], terms: WeighedTerms) -> Reranked:
         """The hits in the reranker's order; in their own, and said so, when it does not answer within the deadline."""
         asked, rest = hits[: self.asks], hits[self.asks :]
         if not asked:

@@ -6,28 +6,27 @@ by the ledger that it came second, looks again, and finds its work done or build
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from nur.domain.chunks import sha256
+from nur.domain.drafting import Measure, drafted, settled
 from nur.domain.errors import Conflict, EmbedderDown, KeyRefused
 from nur.domain.matching import is_alive
-from nur.domain.notes import Kind, Note, NoteId, Principal, Status, identity, public_ids
-from nur.domain.retention import expiry
+from nur.domain.notes import Kind, Note, Principal, Status, identity, public_ids
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.headings import encode_heading, heading
 from nur.retrieval.pooling import pool
+from nur.retrieval.tokens import tokenise
 from nur.services.cut_text import account, cut_text
 from nur.services.embed_texts import embed_texts
 from nur.services.index_note import index_note, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
 
     from nur.domain.notes import Description
     from nur.ports.clock import Clock
@@ -35,13 +34,14 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
     from nur.retrieval.chunking import ChunkingPolicy
+    from nur.retrieval.tokens import Tokens
     from nur.services.cut_text import CutText
 
 log = EventLog("StorageService")
 
 #: Each round another writer of the same note got in first: so many writers with a text each may come at once.
 ROUNDS = 64
-_REJECT = OnEmbeddingFailure.REJECT
+_REJECT, _LATER = OnEmbeddingFailure.REJECT, OnEmbeddingFailure.LATER
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class StoreNote:
     embedder: Embedder
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
+    tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
     async def __call__(
         self,
@@ -83,36 +84,50 @@ class StoreNote:
             try:
                 if held is not None and self._is_alive(held) and held.content_hash == content_hash:
                     planned(Plan(held, None, self.policies[draft.kind]))
-                    return await self._describe(held, draft, principal)
+                    about = settled(draft.about, held.about.occurred_at, held.ingested_at)
+                    return await self._describe(held, replace(held, about=about), principal)
                 known |= await self._known_vectors(held)
-                return await self._write_text(
-                    held, draft, content_hash, principal, known, on_failure, progress, planned
-                )
+                return await self._write_text(held, draft, principal, known, on_failure, progress, planned)
             except Conflict:
                 log.warning("write_conflict", kind=draft.kind.value)
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
     async def reembed(self, note: Note, principal: Principal) -> Stored:
         """Embed a note's text again and put the new vectors in place of the old. Raises EmbedderDown, Conflict."""
-        text = (await self.ledger.texts([note.note_id]))[note.note_id]
-        draft = Draft(kind=note.kind, text=text, about=note.about)
-        stored = await self._write_text(note, draft, note.content_hash, principal, {}, _REJECT)
+        stored = await self._write_text(note, await self._as_draft(note), principal, {}, _REJECT)
         return replace(stored, outcome=Outcome.UNCHANGED)
 
-    async def _describe(self, held: Note, draft: Draft, principal: Principal) -> Stored:
+    async def rechunk(self, note: Note, principal: Principal) -> Stored:
+        """Cut a note by the present policy; chunks that stay keep their vectors. Raises Conflict."""
+        known = await self._known_vectors(note)
+        return await self._write_text(note, await self._as_draft(note), principal, known, _LATER)
+
+    async def edit(self, held: Note, wanted: Note, text: str | None, principal: Principal) -> Stored:
+        """Describe exactly this note as `wanted` is, with another text unless it is None. Raises Conflict."""
+        if text is None or sha256(text) == held.content_hash:
+            return await self._describe(held, wanted, principal)
+        draft = Draft(kind=held.kind, text=text, about=wanted.about)
+        return await self._write_text(held, draft, principal, await self._known_vectors(held), _LATER)
+
+    async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
+        """Bring exactly this note back from the trash. Raises Conflict."""
+        draft = replace(await self._as_draft(deleted), about=about)
+        return await self._write_text(deleted, draft, principal, {}, _LATER)
+
+    async def _as_draft(self, note: Note) -> Draft:
+        text = (await self.ledger.texts([note.note_id]))[note.note_id]
+        return Draft(kind=note.kind, text=text, about=note.about)
+
+    async def _describe(self, held: Note, wanted: Note, principal: Principal) -> Stored:
         """The text is there already: bring its description up to date, if it differs at all."""
-        about = _settled(draft, held.about.occurred_at, held.ingested_at)
         chunks = await self.ledger.chunks(held.note_id)
-        if about == held.about:
-            state = IndexState.INDEXED if all(c.has_vector for c in chunks) else IndexState.PENDING
+        if wanted == held:
+            state = IndexState.INDEXED if await self.ledger.is_indexed(held.note_id) else IndexState.PENDING
             return self._stored(held, Outcome.UNCHANGED, state, [c.content_hash for c in chunks])
-        note = replace(
-            held,
-            about=about,
-            heading=note_heading(draft.text, about.title),
-            revision=held.revision + 1,
-            updated_at=self.clock.now(),
-        )
+        note = replace(wanted, revision=held.revision + 1, updated_at=self.clock.now())
+        if wanted.about.title != held.about.title:
+            text = (await self._as_draft(held)).text
+            note = replace(note, heading=note_heading(text, wanted.about.title))
         ready = self.index.follows_commits and all(c.has_vector for c in chunks)
         await self.ledger.write(
             NoteWrite(
@@ -133,7 +148,6 @@ class StoreNote:
         self,
         held: Note | None,
         draft: Draft,
-        content_hash: str,
         principal: Principal,
         known: dict[str, Floats],
         on_failure: OnEmbeddingFailure,
@@ -143,8 +157,13 @@ class StoreNote:
         """Cut, embed what is not `known`, then write everything in one transaction."""
         policy = self.policies[draft.kind]
         artifact_type = draft.about.type if draft.kind is Kind.ARTIFACT else None
-        cut = await cut_text(draft.text, policy, artifact_type)
-        note = await self._note(held, draft, content_hash, cut, policy, principal)
+        tokeniser = self.tokenisers.get(policy.tokenizer, tokenise)
+        cut = await cut_text(draft.text, policy, artifact_type, tokeniser)
+        heading = note_heading(draft.text, draft.about.title)
+        measure = Measure(cut.token_count, len(cut.pieces), policy.version, heading)
+        note = drafted(draft, held, measure, principal, self.clock.now())
+        if held is None:
+            note = replace(note, public_id=await self._free_id(note))
         planned(Plan(note, cut, policy))
         account(note, cut, policy)
         vectors = await self._vectors(known, cut, on_failure, progress)
@@ -188,6 +207,8 @@ class StoreNote:
         progress: Callable[[int, int], None] | None,
     ) -> list[Floats | None]:
         """A vector a chunk: the one that is known, else embedded now. None: deferred."""
+        if on_failure is _LATER:
+            return [known.get(piece.searchable) for piece in cut.chunks]
         missing = [piece for piece in cut.chunks if piece.searchable not in known]
         done = len(cut.chunks) - len(missing)
         report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
@@ -211,50 +232,6 @@ class StoreNote:
         vectors = await self.ledger.vectors([c.chunk_key for c in chunks], self.embedder.model.version)
         return {c.chunk.searchable: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
 
-    async def _note(
-        self,
-        held: Note | None,
-        draft: Draft,
-        content_hash: str,
-        cut: CutText,
-        policy: ChunkingPolicy,
-        principal: Principal,
-    ) -> Note:
-        """The note as it shall be: new, the next version of the held one, or the held one back from the trash."""
-        now = self.clock.now()
-        stays = held is not None and self._is_alive(held) and held.content_hash == content_hash
-        ingested_at = held.ingested_at if held is not None and stays else now
-        about = _settled(draft, now, ingested_at)
-        note = Note(
-            note_id=NoteId(uuid4()),
-            public_id="",
-            tenant=principal.tenant,
-            owner=principal.name,
-            kind=draft.kind,
-            about=about,
-            content_hash=content_hash,
-            token_count=cut.token_count,
-            chunk_count=len(cut.chunks),
-            chunking_version=policy.version,
-            heading=note_heading(draft.text, about.title),
-            version=1,
-            revision=1,
-            status=Status.ACTIVE,
-            ingested_at=ingested_at,
-            updated_at=now,
-        )
-        if held is None:
-            return replace(note, public_id=await self._free_id(note))
-        changed = held.content_hash != content_hash
-        return replace(
-            note,
-            note_id=held.note_id,
-            public_id=held.public_id,
-            owner=held.owner,
-            version=held.version + changed,
-            revision=held.revision + 1,
-        )
-
     def _is_alive(self, note: Note) -> bool:
         """An expired note is as good as deleted: storing it again brings it back."""
         return is_alive(note, self.clock.now())
@@ -273,12 +250,6 @@ class StoreNote:
 def note_heading(text: str, title: str | None) -> bytes:
     """What search knows a note's title, or its first line, by."""
     return encode_heading(heading(text, title), len(text), ANALYZER)
-
-
-def _settled(draft: Draft, occurred_at: datetime | None, ingested_at: datetime) -> Description:
-    """The description with its times filled in."""
-    expires_at = expiry(draft.about, ingested_at)
-    return replace(draft.about, occurred_at=draft.about.occurred_at or occurred_at, expires_at=expires_at)
 
 
 def _pooled(vectors: list[Floats | None]) -> Floats | None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.adapters.in_memory.chunks import InMemoryChunks, frozen
-from nur.adapters.in_memory.notes import InMemoryNotes, is_alive
-from nur.adapters.in_memory.outbox import InMemoryOutbox
+from nur.adapters.in_memory.chunks import frozen
+from nur.adapters.in_memory.desk import InMemoryDesk
+from nur.adapters.in_memory.notes import is_alive
+from nur.adapters.in_memory.upkeep import InMemoryUpkeep
 from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
@@ -24,34 +25,12 @@ if TYPE_CHECKING:
     from nur.adapters.in_memory.chunks import ChunkRow
     from nur.domain.selection import Selection
     from nur.domain.traces import Trace, TraceItem
-    from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Backlog, Job, NoteWrite, StoredChunk
+    from nur.ports.ledger import Backlog, Job, NoteWrite, Place, StoredChunk
 
 
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """A line of the audit log."""
-
-    tenant: str
-    principal: str
-    action: str
-    public_id: str
-    revision: int
-
-
-class InMemoryLedger:
+class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     """The store of record for as long as the process lives. No method waits, so each is a transaction."""
-
-    def __init__(self, clock: Clock) -> None:
-        self.audit: list[Audited] = []
-        self.pooled: dict[tuple[NoteId, str], Floats] = {}  #: by note and embedding version
-        self._clock = clock
-        self._facts: dict[str, str] = {}
-        self._notes = InMemoryNotes()
-        self._chunks = InMemoryChunks()
-        self._outbox = InMemoryOutbox()
-        self._traces: dict[UUID, Trace] = {}
 
     async def open(self) -> None:
         """Nothing to do."""
@@ -87,7 +66,7 @@ class InMemoryLedger:
             self._drop_chunks(note.note_id)
             keys = [self._chunks.add(new, write) for new in write.chunks]
             if write.pooled is not None:
-                self.pooled[note.note_id, write.embedding_version] = frozen(write.pooled)
+                self.own_vectors[note.note_id, write.embedding_version] = frozen(write.pooled)
         elif write.indexed:
             self._chunks.index_holds(note)
         self._conclude(note, write.action, write.principal, indexed=write.indexed)
@@ -102,15 +81,6 @@ class InMemoryLedger:
         self._drop_chunks(note.note_id)
         self._conclude(gone, action, principal, indexed=indexed)
         return gone
-
-    def _drop_chunks(self, note_id: NoteId) -> None:
-        self._chunks.drop(note_id)
-        self.pooled = {key: vector for key, vector in self.pooled.items() if key[0] != note_id}
-
-    def _conclude(self, note: Note, action: str, principal: str, *, indexed: bool) -> None:
-        if not indexed:
-            self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
-        self.audit.append(Audited(note.tenant, principal, action, note.public_id, note.revision))
 
     def former_texts(self, note_id: NoteId) -> dict[int, str]:
         """The texts that a note had before, by version."""
@@ -129,7 +99,7 @@ class InMemoryLedger:
         return self._notes.among(note_ids)
 
     async def notes(
-        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
     ) -> list[Note]:
         """A page of active notes."""
         return self._notes.page(selection, order, limit, after, self._clock.now())
@@ -199,12 +169,15 @@ class InMemoryLedger:
     async def attach_vectors(
         self, note: Note, vectors: Mapping[ChunkKey, Floats], pooled: Floats | None, embedding_version: str
     ) -> None:
-        """Add vectors to chunks that are still there."""
-        self._notes.held(note, note.revision)
+        """Add vectors to the note's chunks. Raises Conflict when those are gone."""
+        if not vectors:
+            self._notes.held(note, note.revision)
+        elif not self._chunks.among(list(vectors)):
+            raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
         for row in self._chunks.among(list(vectors)):
             row.vectors.setdefault(embedding_version, frozen(vectors[row.chunk_key]))
         if pooled is not None:
-            self.pooled[note.note_id, embedding_version] = frozen(pooled)
+            self.own_vectors[note.note_id, embedding_version] = frozen(pooled)
 
     async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
         """Say that the index holds this revision."""
@@ -216,12 +189,7 @@ class InMemoryLedger:
 
     async def mark_all_unindexed(self, embedding_version: str) -> int:  # noqa: ARG002  # one index a store, for now
         """Say that the index holds nothing, and queue every note."""
-        for row in self._chunks:
-            row.indexed_revision = None
-        active = [note for note in self._notes if note.status is Status.ACTIVE]
-        for note in sorted(active, key=lambda note: (note.ingested_at, note.note_id)):
-            self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
-        return len(active)
+        return self._queue_all(self._clock.now())
 
     async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
         """Chunks that the index should hold, drawn at random."""
@@ -237,13 +205,13 @@ class InMemoryLedger:
         rows = [row for row in self._alive(embedding_version) if row.chunk_key > after]
         return [self._candidate(row) for row in rows[:limit]]
 
-    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:  # noqa: ARG002
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
         """Take jobs that are due."""
-        return self._outbox.lease(limit, now, lease_seconds)
+        return self._outbox.lease(worker, limit, now, lease_seconds)
 
-    async def finish(self, job: Job, now: datetime) -> None:  # noqa: ARG002
+    async def finish(self, job: Job, now: datetime) -> None:
         """The job is done."""
-        self._outbox.finish(job)
+        self._outbox.finish(job, now)
 
     async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
         """The job failed."""
@@ -282,9 +250,6 @@ class InMemoryLedger:
         """Chunks with a vector whose notes have not expired, by key."""
         now = self._clock.now()
         return [row for row in self._chunks.with_vector(embedding_version) if is_alive(self._notes[row.note_id], now)]
-
-    def _is_indexed(self, row: ChunkRow) -> bool:
-        return row.indexed_revision == self._notes[row.note_id].revision
 
     def _candidate(self, row: ChunkRow) -> Candidate:
         return Candidate(stored=row.stored(), note=self._notes[row.note_id])

@@ -10,7 +10,7 @@ from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import Note, NoteId, Status
 from nur.domain.selection import Selection
-from nur.ports.ledger import VERSIONS_KEPT, Order
+from nur.ports.ledger import VERSIONS_KEPT, Order, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +60,15 @@ class InMemoryNotes:
             self._active[name] = note.note_id
         self._notes[note.note_id] = _as_stored(note)
 
+    def drop(self, note: Note) -> None:
+        """Forget a note and all its texts."""
+        del self._notes[note.note_id]
+        self._by_public_id.pop((note.tenant, note.public_id))
+        if self._active.get((note.tenant, note.identity)) == note.note_id:
+            del self._active[note.tenant, note.identity]
+        self.texts.pop(note.note_id, None)
+        self.versions.pop(note.note_id, None)
+
     def put_text(self, note: Note, former: Note | None, text: str) -> None:
         """Keep a note's text; the one it replaces becomes a former version."""
         if former is not None and former.version != note.version:
@@ -87,7 +96,9 @@ class InMemoryNotes:
         """The notes of a selection."""
         return [note for note in self if matches(note, selection, now)]
 
-    def page(self, selection: Selection, order: Order, limit: int, after: str | None, now: datetime) -> list[Note]:
+    def page(
+        self, selection: Selection, order: Order, limit: int, after: str | Place | None, now: datetime
+    ) -> list[Note]:
         """Active notes, in order, from behind `after` on."""
 
         def place(note: Note) -> tuple[Any, NoteId]:
@@ -96,7 +107,9 @@ class InMemoryNotes:
             return note.ingested_at, note.note_id
 
         found = sorted(self.selected(selection, now), key=place, reverse=True)
-        if after is not None:
+        if isinstance(after, Place):
+            found = [note for note in found if (note.ingested_at, note.note_id) < (after.ingested_at, after.note_id)]
+        elif after is not None:
             last = self.by_public_id(selection.tenant, after)
             found = [] if last is None else [note for note in found if place(note) < place(last)]
         return found[:limit]

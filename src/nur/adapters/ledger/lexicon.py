@@ -30,6 +30,6 @@ class Lexicon(Protocol):
         """Chunks with any of the terms whose notes fulfil the condition, best first."""
         ...
 
-    def frequencies(self, connection: Connection, terms: Sequence[str]) -> dict[str, Frequency]:
-        """How common each term is; unknown terms are left out."""
+    def frequencies(self, connection: Connection, terms: Sequence[str], chunks: int) -> dict[str, Frequency]:
+        """How common each term is among so many chunks, to within a hundredth; unknown terms are left out."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, tuple_, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, literal_column, select, tuple_, update
 
 from nur.adapters.ledger import outbox
 from nur.adapters.ledger.rows import (
@@ -31,7 +31,7 @@ from nur.adapters.ledger.tables import (
 from nur.domain.chunks import chunk_uuid
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
-from nur.ports.ledger import VERSIONS_KEPT, Order, Written
+from nur.ports.ledger import VERSIONS_KEPT, Order, Place, Written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,11 +93,11 @@ def write(connection: Connection, lexicon: Lexicon, write: NoteWrite, occasion: 
         _touch_chunks(connection, note, indexed=write.indexed)
     else:
         if write.replaces is not None:
-            _drop_chunks(connection, lexicon, note.note_id)
+            drop_chunks(connection, lexicon, note.note_id)
         keys = _add_chunks(connection, lexicon, write, occasion)
     if not write.indexed:
         outbox.enqueue(connection, note.note_id, note.revision, occasion.now)
-    _audit(connection, note, write.action, write.principal, occasion)
+    audit(connection, note, write.action, write.principal, occasion)
     return Written(note, keys)
 
 
@@ -116,10 +116,10 @@ def remove(
         note, status=Status.DELETED, revision=note.revision + 1, deleted_at=occasion.now, updated_at=occasion.now
     )
     _update_row(connection, gone, note.revision)
-    _drop_chunks(connection, lexicon, note.note_id)
+    drop_chunks(connection, lexicon, note.note_id)
     if not indexed:
         outbox.enqueue(connection, note.note_id, gone.revision, occasion.now)
-    _audit(connection, gone, action, principal, occasion)
+    audit(connection, gone, action, principal, occasion)
     return gone
 
 
@@ -164,7 +164,8 @@ def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
     connection.execute(update(chunks).where(chunks.c.note_id == note.note_id).values(**values))
 
 
-def _drop_chunks(connection: Connection, lexicon: Lexicon, note_id: NoteId) -> None:
+def drop_chunks(connection: Connection, lexicon: Lexicon, note_id: NoteId) -> None:
+    """Delete a note's chunks with all that hangs on them."""
     chunks = memory_note_chunks
     rows = connection.execute(select(chunks.c.chunk_key, chunks.c.term_count).where(chunks.c.note_id == note_id)).all()
     connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))
@@ -249,7 +250,8 @@ def _add_pooled(connection: Connection, note_id: NoteId, pooled: Any, embedding_
     )
 
 
-def _audit(connection: Connection, note: Note, action: str, principal: str, occasion: Occasion) -> None:
+def audit(connection: Connection, note: Note, action: str, principal: str, occasion: Occasion) -> None:
+    """Write a line of the audit log."""
     connection.execute(
         _INSERT_AUDIT,
         {
@@ -291,12 +293,15 @@ def by_ids(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, N
 
 
 def page(
-    connection: Connection, selection: Selection, order: Order, limit: int, after: str | None, now: datetime
+    connection: Connection, selection: Selection, order: Order, limit: int, after: str | Place | None, now: datetime
 ) -> list[Note]:
     """Active notes, in order, from behind `after` on."""
     place: ColumnElement[Any] = func.coalesce(n.turn_index, -1) if order is Order.LAST_TURNS else n.ingested_at
     query = select(*NOTE_COLUMNS).where(selected(selection, now)).order_by(place.desc(), n.note_id.desc()).limit(limit)
-    if after is not None:
+    if isinstance(after, Place):
+        reached = tuple_(literal(after.ingested_at, n.ingested_at.type), literal(after.note_id, n.note_id.type))
+        query = query.where(tuple_(n.ingested_at, n.note_id) < reached)
+    elif after is not None:
         last = (n.tenant_id == selection.tenant, n.public_id == after)
         query = query.where(tuple_(place, n.note_id) < select(place, n.note_id).where(*last).scalar_subquery())
     return [to_note(row) for row in records(connection.execute(query))]

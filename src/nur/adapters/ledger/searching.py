@@ -70,7 +70,7 @@ def lexical(
 def corpus(connection: Connection, lexicon: Lexicon, terms: Sequence[str]) -> Corpus:
     """Statistics of what is stored, for these terms."""
     totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
-    found = lexicon.frequencies(connection, terms)
+    found = lexicon.frequencies(connection, terms, totals.chunks)
     return Corpus(totals.chunks, totals.terms, found)
 
 
@@ -193,14 +193,21 @@ def attach_vectors(
     embedding_version: str,
     now: datetime,
 ) -> None:
-    """Add vectors to chunks that are still there."""
-    held = connection.execute(select(n.revision).where(n.note_id == note.note_id)).scalar()
-    if held != note.revision:
+    """Add vectors to the note's chunks. Raises Conflict when those are gone."""
+    if not _still_there(connection, note, list(found)):
         raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
     there = set(vectors(connection, list(found), embedding_version))
     notes.put_vectors(connection, {k: vec for k, vec in found.items() if k not in there}, embedding_version, now)
     if pooled is not None:
         notes.put_pooled(connection, note.note_id, pooled, embedding_version, now)
+
+
+def _still_there(connection: Connection, note: Note, keys: Sequence[ChunkKey]) -> bool:
+    """Whether these are chunks of the note; chunks are replaced all together, so one of them stands for all."""
+    if keys:
+        return connection.execute(select(c.note_id).where(c.chunk_key == keys[0])).scalar() == note.note_id
+    held = connection.execute(select(n.revision).where(n.note_id == note.note_id)).scalar()
+    return held == note.revision
 
 
 def mark_indexed(connection: Connection, note_id: NoteId, revision: int) -> bool:

@@ -1,4 +1,4 @@
-"""Routes: /mcp, /health, /livez, /readyz, /metrics, /v2/searches/{search_id}/explain."""
+"""Routes: /mcp, /v2, /health, /livez, /readyz, /metrics."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from nur.entrypoints.http import explanations
 from nur.entrypoints.http.guard import Callers, Guard
+from nur.entrypoints.http.lazily import LazyRest
 from nur.observability import metrics
 from nur.observability.events import SERVICE
 from nur.services.health import HealthStatus
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from mcp.server import MCPServer
     from starlette.requests import Request
+    from starlette.routing import BaseRoute
     from starlette.types import Receive, Scope, Send
 
     from nur.entrypoints.mcp.tool import ServicesProvider
@@ -70,7 +72,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
             yield
 
     mcp = _Mcp(server)
-    routes = [
+    routes: list[BaseRoute] = [
         Route("/mcp", mcp),
         Route("/mcp/", mcp),
         Route("/health", health),
@@ -78,6 +80,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
         Route("/readyz", ready),
         Route("/metrics", exposition),
         Route("/v2/searches/{search_id}/explain", explain),
+        LazyRest(services),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, callers=callers)], lifespan=lifespan)
     app.router.redirect_slashes = False

@@ -21,6 +21,7 @@ class ChunkingPolicy:
     whole_max: int = 1200  #: a text of at most this many is one chunk
     target: int = 900  #: the most a chunk has when a text is cut
     overlap: int = 100  #: what a chunk repeats of the one before
+    tokenizer: str = ""  #: whose tokens are meant; empty: cl100k_base
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
@@ -40,21 +41,23 @@ class ChunkingPolicy:
 
     @property
     def version(self) -> str:
-        """What a note records, such as `window:1200:900:100`; `parse` reads it."""
+        """What a note records, such as `window:1200:900:100` or `sentences:512:512:128@bert-base`; `parse` reads it."""
         if self.strategy == "whole":
             return "whole"
-        return f"{self.strategy}:{self.whole_max}:{self.target}:{self.overlap}"
+        named = f"@{self.tokenizer}" if self.tokenizer else ""
+        return f"{self.strategy}:{self.whole_max}:{self.target}:{self.overlap}{named}"
 
     @classmethod
     def parse(cls, version: str) -> ChunkingPolicy:
         """The policy of a version string; BadConfiguration when it is none."""
-        strategy, *sizes = version.split(":")
+        sizes_only, _, tokenizer = version.partition("@")
+        strategy, *sizes = sizes_only.split(":")
         if strategy == "whole" and not sizes:
             return cls("whole")
         if len(sizes) != 3 or not all(size.isascii() and size.isdigit() for size in sizes):
             raise BadConfiguration(f"Invalid chunking version: {version}. Expected strategy:whole:target:overlap")
         whole_max, target, overlap = map(int, sizes)
-        return cls(cast("Strategy", strategy), whole_max, target, overlap)
+        return cls(cast("Strategy", strategy), whole_max, target, overlap, tokenizer)
 
 
 WINDOW = ChunkingPolicy()

@@ -158,6 +158,7 @@ def test_the_structured_hit_has_evidence_provenance_and_offsets() -> None:
             "type": "artifact",
             "id": "art_1",
             "chunk_id": "art_1",
+            "item_id": str(UUID(int=3)),
             "score": 0.8765,
             "rrf_score": 0.0328,
             "ranks": {"lexical": 1, "dense": 1},
@@ -176,6 +177,7 @@ def test_the_structured_hit_has_evidence_provenance_and_offsets() -> None:
                 "version": 2,
             },
             "sensitivity": "normal",
+            "near_identical": {"count": 0, "ids": []},
         }
     ]
 

@@ -3,55 +3,52 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from nur.adapters.ledger import migrations, notes, outbox, searching
+from nur.adapters.ledger import desk, migrations, notes, outbox, searching
 from nur.adapters.ledger import traces as trace_rows
 from nur.adapters.ledger.folder import DataFolder
-from nur.adapters.ledger.sqlite.lexicon import Fts5Lexicon
+from nur.adapters.ledger.sqlite.desk import SqliteDesk
 from nur.adapters.ledger.sqlite.threads import ReaderThreads, WriterThread, make_engine
+from nur.adapters.ledger.sqlite.upkeep import SqliteUpkeep
 from nur.adapters.ledger.tables import store_facts
 from nur.domain.errors import StoreDamaged
-from nur.observability.events import current_trace_id
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
     from uuid import UUID
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection
 
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.domain.selection import Selection
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Backlog, Candidate, Corpus, Job, Lexical, NoteWrite, StoredChunk, Written
-
-T = TypeVar("T")
+    from nur.ports.ledger import Backlog, Candidate, Corpus, Job, Lexical, NoteWrite, Place, StoredChunk, Written
 
 FILE = "nur.db"
 
 
-class SqliteLedger:
+class SqliteLedger(SqliteUpkeep, SqliteDesk):
     """The store of record in `nur.db` of a data folder that this process owns."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
+        super().__init__(clock)
         self._folder = DataFolder(folder)
-        self._clock = clock
-        self._lexicon = Fts5Lexicon()
-        self._engines: list[Engine] = []
 
     async def open(self) -> None:
         """Take the folder's lock, bring the schema up to date, start the threads."""
         self._folder.acquire()
         try:
             self._start()
+            await self._write(desk.drop_unanswered)
         except BaseException:
             self._folder.release()
             raise
@@ -84,15 +81,6 @@ class SqliteLedger:
                 engine.dispose()
             self._engines = []
         self._folder.release()
-
-    async def _read(self, body: Callable[..., T], *arguments: Any) -> T:
-        return await self._readers.run(lambda connection: body(connection, *arguments))
-
-    async def _write(self, body: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        return await self._writer.run(lambda connection: body(connection, *arguments, **named))
-
-    def _occasion(self) -> notes.Occasion:
-        return notes.Occasion(self._clock.now(), current_trace_id())
 
     async def ping(self) -> None:
         """Read something."""
@@ -134,7 +122,7 @@ class SqliteLedger:
         return await self._read(notes.by_ids, note_ids)
 
     async def notes(
-        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | None = None
+        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
     ) -> list[Note]:
         """A page of active notes."""
         return await self._read(notes.page, selection, order, limit, after, self._clock.now())

@@ -36,16 +36,35 @@ def match_expression(terms: Sequence[str]) -> str:
     return " OR ".join(quoted)
 
 
+#: A term in so many chunks is common: FTS5 counts by walking all of them, and a few more or less change nothing.
+COMMON = 256
+#: Counts of common terms are taken again when this share of the chunks has come or gone.
+STALE_SHARE = 0.01
+
+
 class Fts5Lexicon:
-    """The lexical rows of a SQLite ledger."""
+    """The lexical rows of a SQLite ledger.
+
+    Remembers how common the common terms are: counting those of one question costs 2 ms at 10,000 chunks, 6 at 50,000.
+    """
+
+    def __init__(self) -> None:
+        self._common: dict[str, Frequency] = {}
+        self._changed = 0  #: chunks that came or went since they were counted
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, str]) -> None:
         """Write the lexical rows of new chunks."""
         connection.exec_driver_sql("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", list(terms.items()))
+        self._changed += len(terms)
 
     def remove(self, connection: Connection, keys: Sequence[ChunkKey]) -> None:
         """Remove the lexical rows of chunks that go."""
         connection.exec_driver_sql("DELETE FROM chunk_terms WHERE rowid = ?", [(key,) for key in keys])
+        self._changed += len(keys)
+
+    def optimize(self, connection: Connection) -> None:
+        """Merge everything into one segment, so that no older one still holds what was removed."""
+        connection.exec_driver_sql("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
@@ -65,11 +84,21 @@ class Fts5Lexicon:
         )
         return [Lexical(ChunkKey(row.rowid), -row.bm25) for row in connection.execute(query)]
 
-    def frequencies(self, connection: Connection, terms: Sequence[str]) -> dict[str, Frequency]:
-        """How common each term is; unknown terms are left out."""
+    def frequencies(self, connection: Connection, terms: Sequence[str], chunks: int) -> dict[str, Frequency]:
+        """How common each term is among so many chunks; unknown terms are left out."""
+        if self._changed > STALE_SHARE * chunks:
+            self._common, self._changed = {}, 0
+        common = self._common  # other threads may begin anew meanwhile
         found: dict[str, Frequency] = {}
         for term in dict.fromkeys(terms):
-            row = connection.exec_driver_sql("SELECT doc, cnt FROM chunk_vocabulary WHERE term = ?", (term,)).first()
-            if row is not None:
-                found[term] = Frequency(row.doc, row.cnt)
+            known = common.get(term) or _count(connection, term)
+            if known is not None:
+                found[term] = known
+                if known.chunks >= COMMON:
+                    common[term] = known
         return found
+
+
+def _count(connection: Connection, term: str) -> Frequency | None:
+    row = connection.exec_driver_sql("SELECT doc, cnt FROM chunk_vocabulary WHERE term = ?", (term,)).first()
+    return None if row is None else Frequency(row.doc, row.cnt)

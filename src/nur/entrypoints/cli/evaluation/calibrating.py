@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nur.entrypoints.cli.evaluation import measures
 from nur.entrypoints.cli.evaluation.dataset import Question
 from nur.entrypoints.cli.evaluation.off_topic import GENERAL_QUESTIONS
-from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name
-from nur.retrieval.scoring import COSINE_WEIGHT
+from nur.retrieval.model_profile import FOLDER, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from nur.bootstrap import Services
     from nur.entrypoints.cli.evaluation.measuring import System
+    from nur.retrieval.model_profile import ModelProfile
 
 #: Share of the off-topic questions that the floor should turn away. Three in four cost not one answer on six stores
 #: (chats, an encyclopaedia, documentation, memories, German); nine in ten cost 1 % of LoCoMo's and BEAM's questions.
@@ -62,20 +63,22 @@ def _below(scores: Sequence[float], floor: float) -> float:
     return sum(score < floor for score in scores) / len(scores)
 
 
+def bare(services: Services) -> Services:
+    """The services with a search that shows everything by its bare relevance: what a floor is held against."""
+    search = services.search
+    return replace(services, search=replace(search, profile=replace(search.profile, floor=None, bonuses=False)))
+
+
 async def off_topic_scores(system: System) -> list[float]:
     """The best hit's score for questions that hardly any store can answer."""
     asked = [Question(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
     return [(await system.answer(question)).score for question in asked]
 
 
-def profile(embedding_version: str, found: Calibration, questions: int) -> ModelProfile:
-    """The profile to keep: the weight stays as it is, since .3 to .7 are alike on every set measured."""
-    return ModelProfile(
-        embedding_version=embedding_version,
-        cosine_weight=COSINE_WEIGHT,
-        floor=found.floor,
-        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=questions,
+def measured(kept: ModelProfile, found: Calibration, questions: int) -> ModelProfile:
+    """The profile with its new floor; the weights stay as they are, since .3 to .7 are alike on every set measured."""
+    return replace(
+        kept, floor=found.floor, measured_at=datetime.now(UTC).isoformat(timespec="seconds"), questions=questions
     )
 
 

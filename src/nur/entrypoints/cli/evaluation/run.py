@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur import bootstrap
+from nur.domain.search import Mode
 from nur.entrypoints.cli.evaluation import calibrating, known_items
 from nur.entrypoints.cli.evaluation.asking import LIMIT, Asked
 from nur.entrypoints.cli.evaluation.baselines import Baseline
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-    from nur.domain.search import Mode
     from nur.entrypoints.cli.evaluation import baselines
     from nur.entrypoints.cli.evaluation.calibrating import Calibration
     from nur.entrypoints.cli.evaluation.dataset import DataSet
@@ -81,10 +81,11 @@ async def evaluate_own(
         report = await _measured(asked, settings, wanted, progress, 0.0)
         if not calibrate:
             return report, None
-        off_topic = await calibrating.off_topic_scores(Searching(asked, wanted.mode, wanted.max_chars))
-        known = [report.nur.confidence[question] for question in report.nur.scores]
+        bare = Searching(Asked(calibrating.bare(services), asked.data), Mode.HYBRID, wanted.max_chars)
+        known = list((await _ask(bare, asked.data, wanted, progress)).confidence.values())
+        off_topic = await calibrating.off_topic_scores(bare)
         found = calibrating.choose_floor(known, off_topic)
-        profile = calibrating.profile(services.embedder.model.version, found, len(known) + len(off_topic))
+        profile = calibrating.measured(services.search.profile, found, len(known) + len(off_topic))
         return report, Calibrated(found, profile, calibrating.write(profile, settings.nur_data_dir))
 
 

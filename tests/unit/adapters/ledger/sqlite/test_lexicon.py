@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Connection, create_engine
 
-from nur.adapters.ledger.sqlite.lexicon import CREATE, match_expression
+from nur.adapters.ledger.sqlite.lexicon import COMMON, CREATE, Fts5Lexicon, match_expression
+from nur.domain.notes import ChunkKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.mark.parametrize(
@@ -56,3 +62,43 @@ def test_term_numbers_are_found_as_they_were_written(numbers: list[str]) -> None
             assert connection.execute(query, (match_expression([number]),)).fetchall() == [(1,)]
         found = connection.execute("SELECT term, doc FROM chunk_vocabulary ORDER BY term").fetchall()
         assert found == [(number, 1) for number in sorted(numbers)]
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    engine = create_engine("sqlite://")
+    with engine.connect() as opened:
+        for statement in CREATE:
+            opened.exec_driver_sql(statement)
+        yield opened
+    engine.dispose()
+
+
+def add(lexicon: Fts5Lexicon, connection: Connection, first: int, count: int, terms: str) -> None:
+    lexicon.add(connection, {ChunkKey(first + number): terms for number in range(count)})
+
+
+def test_a_rare_term_is_counted_each_time(connection: Connection) -> None:
+    lexicon = Fts5Lexicon()
+    for stored in range(1, 4):
+        add(lexicon, connection, stored, 1, "tea")
+        assert lexicon.frequencies(connection, ["tea"], 100_000)["tea"] == (stored, stored)
+
+
+def test_a_common_terms_count_lags_by_a_hundredth_at_most(connection: Connection) -> None:
+    lexicon = Fts5Lexicon()
+    add(lexicon, connection, 1, 10 * COMMON, "tea tea")
+    stored = 10 * COMMON
+    for chunk in range(stored + 1, stored + 200):
+        lexicon.add(connection, {ChunkKey(chunk): "tea tea"})
+        found = lexicon.frequencies(connection, ["tea"], chunk)["tea"]
+        assert chunk * 0.99 <= found.chunks + 1 <= chunk + 1
+        assert found.occurrences == 2 * found.chunks
+
+
+def test_a_common_term_that_goes_is_forgotten(connection: Connection) -> None:
+    lexicon = Fts5Lexicon()
+    add(lexicon, connection, 1, COMMON, "tea")
+    assert lexicon.frequencies(connection, ["tea"], COMMON)["tea"].chunks == COMMON
+    lexicon.remove(connection, [ChunkKey(key) for key in range(1, COMMON + 1)])
+    assert lexicon.frequencies(connection, ["tea"], 0) == {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.entrypoints.cli.evaluation.calibrating import Calibration, choose_floor, profile, write
+from nur.entrypoints.cli.evaluation.calibrating import Calibration, choose_floor, measured, write
 from nur.retrieval.model_profile import ModelProfile
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def test_there_is_no_floor_where_none_is_safe(known: list[float], off_topic: lis
     assert (found.floor, found.lost, found.turned_away) == (None, 0.0, 0.0)
 
 
-def test_a_profile_is_written_whole_and_read_back(tmp_path: Path) -> None:
-    made = profile("onnx:org/model:384", Calibration(0.21, 0.0, 0.5, 0.97), 240)
-    path = write(made, tmp_path)
-    assert write(made, tmp_path) == path
-    assert [file.name for file in (tmp_path / "profiles").iterdir()] == ["onnx:org_model:384.json"]
+def test_a_profile_gets_its_floor_keeps_its_weights_and_is_written_whole(tmp_path: Path) -> None:
+    kept = ModelProfile(embedding_version="onnx:org/model:384", cosine_weight=0.7, bonuses=False, floor=0.5)
+    path = write(measured(kept, Calibration(0.21, 0.0, 0.5, 0.97), 240), tmp_path)
+    path = write(measured(kept, Calibration(None, 0.0, 0.0, 0.6), 250), tmp_path)
+    assert list((tmp_path / "profiles").iterdir()) == [path]
     found = ModelProfile.from_json(path.read_text(encoding="utf-8"))
-    assert (found.embedding_version, found.floor, found.questions) == ("onnx:org/model:384", 0.21, 240)
-    assert found.measured_at is not None
+    assert (found.embedding_version, found.cosine_weight, found.bonuses) == ("onnx:org/model:384", 0.7, False)
+    assert (found.floor, found.questions, found.is_measured) == (None, 250, True)

@@ -1,0 +1,99 @@
+"""The Upkeep part of SqliteLedger."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from nur.adapters.ledger import outbox, upkeep
+from nur.adapters.ledger.sqlite.bodies import Bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from nur.domain.notes import Note, NoteId
+    from nur.ports.embedder import Floats
+    from nur.ports.upkeep import DeadLetter, Job
+
+
+class SqliteUpkeep(Bodies):
+    """Looking after what is stored."""
+
+    async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
+        """Hold leases longer."""
+        await self._write(outbox.renew, jobs, until)
+
+    async def retry_dead(self, now: datetime) -> int:
+        """Give every dead letter a new life."""
+        return await self._write(outbox.retry_dead, now)
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """Jobs that were given up, newest first."""
+        return await self._read(outbox.dead_letters, limit)
+
+    async def count_due(self, now: datetime) -> int:
+        """How many jobs wait for nothing but a worker, or are being worked on."""
+        return await self._read(outbox.count_due, now)
+
+    async def purge_done(self, before: datetime) -> int:
+        """Forget outbox rows that were finished before then."""
+        return await self._write(outbox.purge_done, before)
+
+    async def is_indexed(self, note_id: NoteId) -> bool:
+        """Whether the index holds every chunk of the note as it is now."""
+        return await self._read(upkeep.is_indexed, note_id)
+
+    async def mark_all_indexed(self, embedding_version: str, now: datetime) -> int:
+        """Say that the index holds every chunk that has a vector."""
+        return await self._write(upkeep.mark_all_indexed, embedding_version, now)
+
+    async def count_missing(self, embedding_version: str) -> int:
+        """How many chunks have no vector of this version."""
+        return await self._read(upkeep.count_missing, embedding_version)
+
+    async def pooled(self, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
+        """The notes' own vectors."""
+        return await self._read(upkeep.pooled, note_ids, embedding_version)
+
+    async def previews(self, note_ids: Sequence[NoteId], characters: int) -> dict[NoteId, str]:
+        """The beginnings of notes' texts."""
+        return await self._read(upkeep.previews, note_ids, characters)
+
+    async def all_notes(self, after: NoteId | None, limit: int) -> list[Note]:
+        """A page of the active notes of every tenant."""
+        return await self._read(upkeep.all_notes, after, limit)
+
+    async def expired(self, now: datetime, limit: int) -> list[Note]:
+        """Active notes whose time is over."""
+        return await self._read(upkeep.expired, now, limit)
+
+    async def trash(self, before: datetime, limit: int) -> list[Note]:
+        """Notes that were deleted before then, oldest first."""
+        return await self._read(upkeep.trash, before, limit)
+
+    async def purge(self, note: Note, *, principal: str, indexed: bool) -> None:
+        """Erase a note for good."""
+        occasion = self._occasion()
+        await self._write(upkeep.purge, self._lexicon, note, principal, indexed=indexed, occasion=occasion)
+
+    async def scrub(self) -> None:
+        """Merge the lexical rows and empty the log: deleted rows are overwritten already (`secure_delete`)."""
+        await self._write(self._lexicon.optimize)
+        await asyncio.to_thread(self._empty_log)
+
+    def _empty_log(self) -> None:
+        with self._engines[0].connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    async def held_versions(self) -> dict[str, int]:
+        """How many chunk vectors there are of each embedding version."""
+        return await self._read(upkeep.held_versions)
+
+    async def switch_embedding(self, embedding_version: str, now: datetime) -> None:
+        """Make this the store's version."""
+        await self._write(upkeep.switch_embedding, embedding_version, now)
+
+    async def drop_vectors(self, embedding_version: str) -> int:
+        """Forget all vectors of a version."""
+        return await self._write(upkeep.drop_vectors, embedding_version)

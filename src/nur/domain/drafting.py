@@ -1,0 +1,72 @@
+"""From a draft to the note that it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from nur.domain.chunks import sha256
+from nur.domain.matching import is_alive
+from nur.domain.notes import Note, NoteId, Status
+from nur.domain.retention import expiry
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from nur.domain.notes import Description, Principal
+    from nur.domain.writes import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How a text was cut."""
+
+    token_count: int
+    chunk_count: int
+    chunking_version: str
+    heading: bytes
+
+
+def settled(about: Description, occurred_at: datetime | None, ingested_at: datetime) -> Description:
+    """The description with its times filled in."""
+    return replace(about, occurred_at=about.occurred_at or occurred_at, expires_at=expiry(about, ingested_at))
+
+
+def drafted(draft: Draft, held: Note | None, measure: Measure, principal: Principal, now: datetime) -> Note:
+    """The note as it shall be: new (without a public id), the held one's next version, or the held one from the trash.
+
+    A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note.
+    """
+    content_hash = sha256(draft.text)
+    stays = held is not None and is_alive(held, now) and held.content_hash == content_hash
+    ingested_at = held.ingested_at if held is not None and stays else now
+    note = Note(
+        note_id=NoteId(uuid4()),
+        public_id="",
+        tenant=principal.tenant,
+        owner=principal.name,
+        kind=draft.kind,
+        about=settled(draft.about, now, ingested_at),
+        content_hash=content_hash,
+        token_count=measure.token_count,
+        chunk_count=measure.chunk_count,
+        chunking_version=measure.chunking_version,
+        heading=measure.heading,
+        version=1,
+        revision=1,
+        status=Status.ACTIVE,
+        ingested_at=ingested_at,
+        updated_at=now,
+    )
+    if held is None:
+        return note
+    return replace(
+        note,
+        note_id=held.note_id,
+        public_id=held.public_id,
+        owner=held.owner,
+        version=held.version + (held.content_hash != content_hash),
+        revision=held.revision + 1,
+        resolved_at=held.resolved_at if stays else None,
+    )

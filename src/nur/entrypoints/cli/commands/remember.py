@@ -1,0 +1,57 @@
+"""nur remember."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nur.domain.errors import BadRequest
+from nur.entrypoints.cli import showing
+from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.reach import Store
+
+#: Seconds to let the worker embed before this command leaves; the note is stored in any case.
+WAIT_SECONDS = 5
+
+
+@click.command()
+@click.argument("text")
+@click.option("--kind", type=click.Choice(["memory", "note", "event"]), default="memory", help="What it is.")
+@click.option("--type", "sort", help="A memory's: preference, fact, project or decision; else any word.")
+@click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is.")
+@click.option("--key", help="A note's or event's name: stored again under it, it is replaced.")
+@click.option("--title", help="A note's or event's title.")
+@click.option("--project", help="A note's or event's project.")
+@click.option("--ttl-days", type=click.FloatRange(0, min_open=True), help="Let a note or event expire.")
+@json_option
+@data_dir_option
+def command(text: str, kind: str, as_json: bool, data_dir: str | None, **about: Any) -> None:
+    """Store a memory, a note or an event.
+
+    TEXT is the text, or - for standard input.
+    """
+    if text == "-":
+        text = sys.stdin.read()
+    fields = {name: value for name, value in about.items() if value is not None}
+    if "sort" in fields:
+        fields["type"] = fields.pop("sort")
+    body = {"content" if kind == "memory" else "text": text, **fields}
+    beyond = fields.keys() & {"key", "title", "project", "ttl_days"}
+    if kind == "memory" and beyond:
+        raise BadRequest(f"A memory has no {min(beyond)}: use --kind note.")
+    path = {"memory": "/v2/memories", "note": "/v2/notes", "event": "/v2/events"}[kind]
+
+    async def store(found: Store) -> Any:
+        return await found.call("POST", path, body, {"wait": "indexed", "wait_seconds": WAIT_SECONDS})
+
+    receipt = with_store(data_dir, store)
+    if as_json:
+        showing.as_json(receipt)
+        return
+    click.echo(f"{receipt['note_id']} {receipt['operation']}, {receipt['index_state']}")
+    for near in receipt["near_duplicates"] or ():
+        click.echo(f"  almost the same as {near['note_id']} ({near['similarity']:.2f})")

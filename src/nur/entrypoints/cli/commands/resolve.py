@@ -1,0 +1,28 @@
+"""nur resolve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import click
+
+from nur.entrypoints.cli.reach import data_dir_option, with_store
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.reach import Store
+
+
+@click.command()
+@click.argument("note_id", nargs=-1, required=True)
+@click.option("--undo", is_flag=True, help="It is not resolved after all.")
+@data_dir_option
+def command(note_id: tuple[str, ...], undo: bool, data_dir: str | None) -> None:
+    """Mark notes as resolved. One that is kept `until_resolved` goes to the trash with that."""
+
+    async def resolve(store: Store) -> None:
+        for name in note_id:
+            await store.call("PATCH", f"/v2/notes/{quote(name, safe='')}", {"resolved": not undo})
+            click.echo(f"{name} {'open again' if undo else 'resolved'}")
+
+    with_store(data_dir, resolve)

@@ -1,0 +1,55 @@
+"""nur search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nur.entrypoints.cli import showing
+from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.reach import Store
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Most hits.")
+@click.option(
+    "--kind",
+    multiple=True,
+    type=click.Choice(["memory", "turn", "artifact", "note", "event"]),
+    help="These kinds alone; may be given again.",
+)
+@click.option("--mode", type=click.Choice(["hybrid", "dense", "lexical"]), default="hybrid", help="Rankers to ask.")
+@click.option("--project", help="This project alone.")
+@click.option("--max-chars", type=click.IntRange(100, 100_000), default=2000, help="Characters of passages in all.")
+@json_option
+@data_dir_option
+def command(
+    query: tuple[str, ...],
+    limit: int,
+    kind: tuple[str, ...],
+    mode: str,
+    project: str | None,
+    max_chars: int,
+    as_json: bool,
+    data_dir: str | None,
+) -> None:
+    """Find the passages that answer a question, in everything stored."""
+    body = {
+        "query": " ".join(query),
+        "top_k": limit,
+        "kinds": list(kind),
+        "mode": mode,
+        "project": project,
+        "max_chars": max_chars,
+        "stitch": False,
+    }
+
+    async def ask(store: Store) -> Any:
+        return await store.call("POST", "/v2/searches", body)
+
+    answer = with_store(data_dir, ask)
+    showing.as_json(answer) if as_json else showing.hits(answer)

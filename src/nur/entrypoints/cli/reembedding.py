@@ -1,0 +1,65 @@
+"""What `nur reembed` opens: the store, owned, and both models."""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from nur.bootstrap import (
+    LOCAL_PROVIDER,
+    OPENAI_PROVIDER,
+    make_ledger,
+    open_embedder,
+    refuse_bad_key,
+    wanted_model,
+)
+from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import BadConfiguration
+from nur.ports.clock import SystemClock
+from nur.services.reembed import Reembed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
+    from nur.settings import Settings
+
+
+@asynccontextmanager
+async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -> AsyncIterator[tuple[Reembed, str]]:
+    """The store, owned, and both models; and the version that the store has. Raises what `nur reembed` exits with."""
+    clock = clock or SystemClock()
+    target = named_model(settings, to)
+    ledger = make_ledger(settings, clock)
+    await ledger.open()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(ledger.close)
+        held = await ledger.fact("embedding_version")
+        if held is None:
+            raise BadConfiguration("The store is empty: set EMBEDDINGS instead, its first start decides.")
+        new = open_embedder(settings, target)
+        stack.push_async_callback(new.close)
+        await refuse_bad_key(new)
+        old: Embedder | None = None
+        with contextlib.suppress(BadConfiguration):  # its key may be gone: then there is nothing to compare with
+            old = open_embedder(settings, EmbeddingModel.parse(held))
+            stack.push_async_callback(old.close)
+        yield Reembed(ledger, old, new, clock), held
+
+
+def named_model(settings: Settings, name: str) -> EmbeddingModel:
+    """`local`, `openai` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
+    if name in (LOCAL_PROVIDER, OPENAI_PROVIDER):
+        return wanted_model(settings.model_copy(update={"embeddings": name}))
+    try:
+        model = EmbeddingModel.parse(name)
+    except ValueError:
+        model = EmbeddingModel("", "", 0)
+    local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
+    if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
+        raise BadConfiguration(
+            f"--to {name}: no such model. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS."
+        )
+    return model

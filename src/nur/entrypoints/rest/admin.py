@@ -1,0 +1,185 @@
+"""/v2/admin: traces, the index, the outbox, the trash."""
+
+from typing import Annotated, Any, Protocol
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from nur.bootstrap import Services
+from nur.domain.errors import NotFound
+from nur.domain.notes import Principal
+from nur.entrypoints.rest.doors import Caller, Open, etag
+from nur.entrypoints.rest.fields import Body
+from nur.entrypoints.rest.note_models import NoteOut, Receipt
+from nur.entrypoints.rest.once import answered
+from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.search_models import Trace, TraceItem
+from nur.services.rebuild import RebuildReport, RebuildState
+
+router = APIRouter(prefix="/v2/admin", tags=["admin"])
+
+PREVIEW = 200
+DEAD_SHOWN = 50
+
+
+class Traces(Protocol):
+    """Where traces of searches are read."""
+
+    async def trace(self, trace_id: UUID, principal: Principal) -> dict[str, Any] | None:
+        """A whole trace."""
+        ...
+
+    async def item(self, item_id: UUID, principal: Principal) -> dict[str, Any] | None:
+        """One returned item, with per-stage scores and reasons."""
+        ...
+
+
+def _traces(services: Services) -> Traces | None:
+    """The trace service, where searches are traced."""
+    found: Traces | None = getattr(services, "traces", None)
+    return found
+
+
+@router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
+async def get_trace(trace_id: UUID, services: Open, caller: Caller) -> Response:
+    """Every candidate of a search, and why it was kept or dropped."""
+    traces = _traces(services)
+    found = await traces.trace(trace_id, caller) if traces else None
+    if found is None:
+        raise NotFound(f"Trace {trace_id} not found")
+    return answered(Trace.model_validate(found))
+
+
+@router.get("/trace-items/{item_id}", response_model=TraceItem, responses=documented(404))
+async def get_trace_item(item_id: UUID, services: Open, caller: Caller) -> Response:
+    """One item of an answer, with its chunk, its scores a stage, and the reasons."""
+    traces = _traces(services)
+    found = await traces.item(item_id, caller) if traces else None
+    if found is None:
+        raise NotFound(f"Trace item {item_id} not found")
+    return answered(TraceItem.model_validate(found))
+
+
+class RebuildIn(Body):
+    """How to rebuild."""
+
+    rechunk: bool = Field(default=False, description="cut notes anew whose chunking policy is another one now")
+
+
+class RebuildOut(BaseModel):
+    """How a rebuild stands; in the end chunks = rebuilt + missing_vectors + errors."""
+
+    state: RebuildState
+    chunks: int
+    rebuilt: int
+    missing_vectors: int
+    errors: int
+    rechunked: int
+    error: str | None
+
+    @classmethod
+    def of(cls, report: RebuildReport) -> "RebuildOut":
+        """From the service's."""
+        return cls(**{name: getattr(report, name) for name in cls.model_fields})
+
+
+@router.post("/index/rebuild", status_code=202, response_model=RebuildOut, responses=documented())
+async def start_rebuild(services: Open, body: RebuildIn | None = None) -> Response:
+    """Rebuild the vector index from stored vectors, beside everything else; makes no embedding call."""
+    return answered(RebuildOut.of(services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
+
+
+@router.get("/index/rebuild", response_model=RebuildOut, responses=documented())
+async def rebuild_progress(services: Open) -> Response:
+    """How the rebuild stands."""
+    return answered(RebuildOut.of(services.rebuild.report))
+
+
+class DeadLetterOut(BaseModel):
+    """A job that was given up."""
+
+    note_id: str | None
+    revision: int
+    attempts: int
+    error: str | None
+
+
+class OutboxOut(BaseModel):
+    """What waits to be indexed."""
+
+    pending: int
+    dead: int
+    oldest_seconds: float
+    last_error: str | None
+    dead_letters: list[DeadLetterOut]
+
+
+@router.get("/outbox", response_model=OutboxOut, responses=documented())
+async def outbox(services: Open) -> Response:
+    """What waits to be indexed, and what was given up."""
+    backlog = await services.ledger.backlog(services.clock.now())
+    letters = await services.ledger.dead_letters(DEAD_SHOWN)
+    shown = [
+        DeadLetterOut(note_id=one.public_id, revision=one.revision, attempts=one.attempts, error=one.error)
+        for one in letters
+    ]
+    return answered(
+        OutboxOut(
+            pending=backlog.pending,
+            dead=backlog.dead,
+            oldest_seconds=max(0.0, backlog.oldest_seconds),
+            last_error=backlog.last_error,
+            dead_letters=shown,
+        )
+    )
+
+
+class Retried(BaseModel):
+    """How many dead letters are tried again."""
+
+    retried: int
+
+
+@router.post("/outbox/retry", response_model=Retried, responses=documented())
+async def retry_outbox(services: Open) -> Response:
+    """Try every dead letter again."""
+    retried = await services.ledger.retry_dead(services.clock.now())
+    services.work.wake()
+    return answered(Retried(retried=retried))
+
+
+class NoteNamed(Body):
+    """A note by its id."""
+
+    note_id: str = Field(min_length=1, max_length=400, examples=["note_0123456789ab"])
+
+
+class TrashOut(BaseModel):
+    """Deleted notes, oldest first."""
+
+    notes: list[NoteOut]
+
+
+@router.get("/trash", response_model=TrashOut, responses=documented())
+async def trash(services: Open, caller: Caller, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Response:
+    """What was deleted and can be restored."""
+    notes = await services.ledger.trash(services.clock.now(), limit)
+    ids = [note.note_id for note in notes if services.privacy.can_access(note, caller)]
+    heads = await services.ledger.previews(ids, PREVIEW)
+    shown = [NoteOut.of(note, preview=heads[note.note_id]) for note in notes if note.note_id in heads]
+    return answered(TrashOut(notes=shown))
+
+
+@router.post("/trash/restore", response_model=Receipt, responses=documented(404, 409))
+async def restore_note(body: NoteNamed, services: Open, caller: Caller) -> Response:
+    """Bring a deleted note back under its id."""
+    stored = await services.trash.restore(body.note_id, caller)
+    return answered(Receipt.of(stored), ETag=etag(stored.note.revision))
+
+
+@router.post("/trash/purge", status_code=204, responses=documented(404, 409))
+async def purge_note(body: NoteNamed, services: Open, caller: Caller) -> Response:
+    """Erase a note for good, deleted or not, with its former texts."""
+    await services.trash.purge(body.note_id, caller)
+    return answered(None, 204)

@@ -1,0 +1,40 @@
+"""What every route gets: the services, once they are open, and who asks."""
+
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+
+from nur.bootstrap import Services
+from nur.domain.notes import Principal
+
+
+async def _services(request: Request) -> Services:
+    services: Services = await request.app.state.provide()
+    return services
+
+
+async def _principal() -> Principal:
+    """There is one token and one user: `local`."""
+    return Principal()
+
+
+Open = Annotated[Services, Depends(_services)]
+Caller = Annotated[Principal, Depends(_principal)]
+IfMatch = Annotated[
+    str | None,
+    Header(alias="If-Match", max_length=200, description="the ETag that you read: the note must still be as it was"),
+]
+
+
+def etag(revision: int) -> str:
+    """A note's revision as an entity tag."""
+    return f'"{revision}"'
+
+
+def expected_revision(if_match: str | None) -> int | None:
+    """The revision that a condition names; one that no note can have where it is none of our tags."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    tags = [tag.strip().removeprefix("W/").strip('"') for tag in if_match.split(",")]
+    numbers = [int(tag) for tag in tags if tag.isascii() and tag.isdigit() and len(tag) < 10]
+    return numbers[0] if len(numbers) == 1 == len(tags) else -1

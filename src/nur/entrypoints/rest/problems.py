@@ -1,0 +1,162 @@
+"""Errors as problem+json: a stable code, whether to try again, and never a word of what was sent or stored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from nur.domain.errors import NurError
+from nur.observability.events import EventLog
+
+log = EventLog("Rest")
+
+MEDIA_TYPE = "application/problem+json"
+STATUS = {
+    "bad_request": 400,
+    "not_found": 404,
+    "conflict": 409,
+    "stale_revision": 412,
+    "embedding_failed": 503,
+    "embedding_refused": 503,
+    "index_unavailable": 503,
+    "storage_failed": 503,
+    "unavailable": 503,
+    "configuration": 503,
+}
+TITLES = {
+    400: "Bad request",
+    401: "Token needed",
+    403: "Web origin not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    412: "Precondition failed",
+    413: "Too large",
+    421: "Unknown host",
+    422: "Not as the schema says",
+    500: "Internal error",
+    503: "Unavailable, try again",
+}
+_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_ECHO = 60
+_SHOWN = 10
+
+Responses: TypeAlias = "dict[int | str, dict[str, Any]]"
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field."""
+
+    field: str = Field(examples=["body.text"])
+    message: str = Field(examples=["String should have at least 1 character"])
+
+
+class Problem(BaseModel):
+    """An error, after RFC 9457."""
+
+    type: str = Field(examples=["urn:nur:problem:not_found"])
+    title: str = Field(examples=["Not found"])
+    status: int = Field(examples=[404])
+    code: str = Field(description="stable: decide by this", examples=["not_found"])
+    detail: str = Field(examples=["Note note_0123456789ab not found"])
+    retryable: bool = Field(description="whether the same call may succeed later")
+    errors: list[FieldProblem] = Field(default_factory=list, description="field by field, where the schema was not met")
+
+
+class Refusal(BaseModel):
+    """What a caller is told that is turned away before any route."""
+
+    code: str = Field(examples=["refused"])
+    message: str
+    retryable: bool
+
+
+class Refused(Exception):
+    """A request that is turned away with this status and code."""
+
+    def __init__(self, status: int, code: str, detail: str, *, retryable: bool = False) -> None:
+        super().__init__(detail)
+        self.status, self.code, self.detail, self.retryable = status, code, detail, retryable
+
+
+def documented(*statuses: int) -> Responses:
+    """The answers of a route other than its good one: these, and what every route may say."""
+    answers: Responses = {
+        status: {"model": Problem, "description": TITLES[status]}
+        for status in sorted({*statuses, 400, 413, 422, 500, 503})
+    }
+    refusals: Responses = {status: {"model": Refusal, "description": TITLES[status]} for status in (401, 403, 421)}
+    return answers | refusals
+
+
+def answer(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    retryable: bool = False,
+    errors: Sequence[FieldProblem] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """A problem as a response."""
+    problem = Problem(
+        type=f"urn:nur:problem:{code}",
+        title=TITLES.get(status, "Error"),
+        status=status,
+        code=code,
+        detail=detail,
+        retryable=retryable,
+        errors=list(errors),
+    )
+    return JSONResponse(problem.model_dump(), status, dict(headers or {}), MEDIA_TYPE)
+
+
+async def of_nur(request: Request, error: Exception) -> Response:
+    """One of our own errors."""
+    assert isinstance(error, NurError)  # noqa: S101  # registered for this class
+    status = STATUS.get(error.code, 500)
+    log.warning("request_failed", method=request.method, status=status, error=error.code)
+    headers = {"Retry-After": "5"} if status == STATUS["unavailable"] else {}
+    return answer(status, error.code, str(error), retryable=error.retryable, headers=headers)
+
+
+async def of_refused(_: Request, error: Exception) -> Response:
+    """One of the door's own."""
+    assert isinstance(error, Refused)  # noqa: S101
+    return answer(error.status, error.code, error.detail, retryable=error.retryable)
+
+
+async def of_http(_: Request, error: Exception) -> Response:
+    """The framework's: no such path, no such method, a body that cannot be read."""
+    assert isinstance(error, HTTPException)  # noqa: S101
+    code = _CODES.get(error.status_code, "bad_request")
+    return answer(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def of_validation(_: Request, error: Exception) -> Response:
+    """What the schema does not allow, field by field, without the values."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    found = [
+        FieldProblem(field=_place(problem["loc"]), message=str(problem["msg"]).removeprefix("Value error, "))
+        for problem in error.errors()[:_SHOWN]
+    ]
+    unknown = next((p for p in error.errors() if p["type"] == "extra_forbidden" and "filters" in p["loc"]), None)
+    if unknown is not None:
+        detail = f"Invalid filter: {str(unknown['loc'][-1])[:_ECHO]}"
+    else:
+        detail = "; ".join(f"{problem.field}: {problem.message}" for problem in found[:1])
+    return answer(422, "invalid", detail, errors=found)
+
+
+async def of_bug(_: Request, __: Exception) -> Response:
+    """A bug: the client learns that, the log learns where."""
+    return answer(500, "internal", "Internal error. The server's log has the details.")
+
+
+def _place(loc: Sequence[Any]) -> str:
+    """The field's path; a name that the caller made up is cut."""
+    return ".".join(str(part)[:_ECHO] for part in loc)

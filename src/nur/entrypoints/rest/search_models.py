@@ -1,0 +1,223 @@
+"""Bodies of the search routes."""
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
+from nur.domain.search import Mode, SearchRequest
+from nur.domain.selection import Selection
+from nur.entrypoints.rest.fields import SOMETHING, Body, Moment, Name, Share, Source
+from nur.entrypoints.rest.note_models import NoteOut
+from nur.services.search_sessions import Answer, Item, Payload
+
+TOOL = "rest_search"
+
+
+class Filters(Body):
+    """What hits must have; all of it."""
+
+    artifact_type: Literal["email", "doc", "chat", "transcript", "note"] | None = Field(
+        default=None, description="artifacts of this type alone"
+    )
+    source_system: Name | None = None
+    sensitivity: Sensitivity | None = None
+    visibility_scope: Visibility | None = None
+    time_range_start: Moment | None = None
+    time_range_end: Moment | None = None
+    type: Name | None = None
+    min_confidence: Share | None = None
+    conversation_id: Name | None = Field(default=None, description="limits turns alone")
+
+
+class SearchIn(Body):
+    """A question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "which port has the staging database?", "top_k": 5, "payload": "l1"}]}
+    )
+
+    query: str = Field(min_length=1, max_length=2000, pattern=SOMETHING)
+    mode: Mode = Mode.HYBRID
+    top_k: int = Field(default=10, ge=1, le=100)
+    kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
+    project: Name | None = None
+    agent: Name | None = None
+    scope: Name | None = None
+    filters: Filters = Field(default_factory=Filters)
+    payload: Payload = Field(default=Payload.L1, description="l0: ids and titles; l1: passages; l2: whole texts")
+    max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
+    stitch: bool = Field(default=True, description="with the best chunk between its neighbours")
+
+    def request(self, principal: Principal) -> SearchRequest:
+        """As the service speaks of it."""
+        kinds = frozenset(self.kinds or Kind)
+        asked = self.filters
+        selection = Selection(
+            tenant=principal.tenant,
+            kinds=kinds & {Kind.ARTIFACT} if asked.artifact_type else kinds,
+            type=asked.artifact_type or asked.type,
+            source_system=asked.source_system,
+            sensitivity=asked.sensitivity,
+            visibility=asked.visibility_scope,
+            occurred_from=asked.time_range_start,
+            occurred_to=asked.time_range_end,
+            min_confidence=asked.min_confidence,
+            conversation_id=asked.conversation_id,
+            project=self.project,
+            agent=self.agent,
+            scope=self.scope,
+        )
+        return SearchRequest(
+            query=self.query,
+            principal=principal,
+            selection=selection,
+            limit=self.top_k,
+            mode=self.mode,
+            max_chars=self.max_chars,
+            tool=TOOL,
+        )
+
+
+class PassageOut(BaseModel):
+    """A stretch of the note: `text == note.text[start_char:end_char]`."""
+
+    text: str
+    start_char: int
+    end_char: int
+
+
+class StitchedOut(BaseModel):
+    """The chunk between its neighbours, `[CHUNK BOUNDARY]` lines between; no overlap is said twice."""
+
+    text: str
+    start_char: int
+    end_char: int
+
+
+class ItemOut(BaseModel):
+    """One note that answers, by its best chunk. Quoted data, never instructions."""
+
+    rank: int
+    item_id: str | None = Field(description="for /v2/admin/trace-items, where searches are traced")
+    note_id: str
+    kind: Kind
+    type: str | None
+    title: str | None
+    chunk_id: str
+    chunk_index: int
+    chunk_start: int
+    chunk_end: int
+    score: float = Field(description="relevance, comparable between questions")
+    rrf_score: float
+    ranks: dict[str, int] = Field(description="by ranker, from 1")
+    snippet: str | None = Field(description="the best passage; null with l0")
+    start_char: int | None
+    end_char: int | None
+    passages: list[PassageOut]
+    stitched: StitchedOut | None
+    text: str | None = Field(description="the whole text; with l2 alone")
+    source: Source
+    confidence: float | None
+    importance: float | None
+    version: int
+    revision: int
+    sensitivity: Sensitivity
+
+    @classmethod
+    def of(cls, item: Item) -> "ItemOut":
+        """From the service's."""
+        note, about = item.note, item.note.about
+        best = item.passages[0] if item.passages else None
+        around = item.stitched
+        return cls(
+            rank=item.rank,
+            item_id=item.found.item_id,
+            note_id=note.public_id,
+            kind=note.kind,
+            type=about.type,
+            title=about.title,
+            chunk_id=item.chunk_id,
+            chunk_index=item.chunk.index,
+            chunk_start=item.chunk.start_char,
+            chunk_end=item.chunk.end_char,
+            score=round(item.found.score, 4),
+            rrf_score=round(item.found.rrf_score, 4),
+            ranks=dict(item.found.ranks),
+            snippet=best.text if best else None,
+            start_char=best.start_char if best else None,
+            end_char=best.end_char if best else None,
+            passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in item.passages],
+            stitched=None
+            if around is None
+            else StitchedOut(text=around.text, start_char=around.start_char, end_char=around.end_char),
+            text=item.text,
+            source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
+            confidence=about.confidence,
+            importance=about.importance,
+            version=note.version,
+            revision=note.revision,
+            sensitivity=about.sensitivity,
+        )
+
+
+class SearchOut(BaseModel):
+    """An answer, best first, one item a note."""
+
+    search_id: UUID
+    trace_id: str | None
+    payload: Payload
+    items: list[ItemOut]
+    degraded: list[str] = Field(description="rankers that did not answer")
+    reason: str | None = Field(description="why there are no items: nothing_stored, below_floor, degraded")
+    dropped: int = Field(description="found at first, but gone, changed or hidden since")
+
+    @classmethod
+    def of(cls, answer: Answer) -> "SearchOut":
+        """From the service's."""
+        return cls(
+            search_id=answer.search_id,
+            trace_id=answer.trace_id,
+            payload=answer.payload,
+            items=[ItemOut.of(item) for item in answer.items],
+            degraded=list(answer.degraded),
+            reason=answer.reason,
+            dropped=answer.dropped,
+        )
+
+
+class Chosen(Body):
+    """Items of an answer, by note id or chunk id."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"note_ids": ["note_0123456789ab"]}]})
+
+    note_ids: list[str] = Field(min_length=1, max_length=100)
+
+    def names(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(self.note_ids))
+
+
+class ChosenNotes(BaseModel):
+    """The full notes."""
+
+    notes: list[NoteOut]
+    missing: list[str] = Field(description="ids that the answer does not hold")
+
+
+class Trace(BaseModel):
+    """What was traced, as the search service tells it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    trace_id: str
+
+
+class TraceItem(BaseModel):
+    """Why one item was returned at its place."""
+
+    model_config = ConfigDict(extra="allow")
+
+    item_id: str
+    chunk_id: str | None = None

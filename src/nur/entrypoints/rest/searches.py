@@ -1,0 +1,33 @@
+"""/v2/searches."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+
+from nur.entrypoints.rest.doors import Caller, Open
+from nur.entrypoints.rest.note_models import NoteOut
+from nur.entrypoints.rest.once import answered
+from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.search_models import Chosen, ChosenNotes, SearchIn, SearchOut
+
+router = APIRouter(prefix="/v2", tags=["searches"])
+
+
+@router.post("/searches", response_model=SearchOut, responses=documented())
+async def search(body: SearchIn, services: Open, caller: Caller) -> Response:
+    """Find the passages that answer, in everything stored. Without the provider it answers by words and says so."""
+    answer = await services.search_sessions.ask(body.request(caller), body.payload, stitch=body.stitch)
+    return answered(SearchOut.of(answer))
+
+
+@router.get("/searches/{search_id}", response_model=SearchOut, responses=documented(404))
+async def repeat_search(search_id: UUID, services: Open, caller: Caller) -> Response:
+    """The same answer again, for a day; what was deleted or changed since is left out."""
+    return answered(SearchOut.of(await services.search_sessions.again(search_id, caller)))
+
+
+@router.post("/searches/{search_id}/notes", response_model=ChosenNotes, responses=documented(404))
+async def take_notes(search_id: UUID, body: Chosen, services: Open, caller: Caller) -> Response:
+    """Full notes for items of an answer; each counts as a hit."""
+    notes, missing = await services.search_sessions.notes(search_id, body.names(), caller)
+    return answered(ChosenNotes(notes=[NoteOut.of(note, text=text) for note, text in notes], missing=missing))

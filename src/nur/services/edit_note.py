@@ -1,0 +1,111 @@
+"""Edit a note: its text, its description, or whether it is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.errors import BadRequest, Conflict, StaleRevision
+from nur.domain.notes import ARTIFACT_TYPES, MEMORY_TYPES, Kind, Retention
+from nur.domain.retention import expiry
+from nur.services.add_note import with_expiry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from nur.domain.notes import Note, Principal
+    from nur.domain.writes import Stored
+    from nur.ports.clock import Clock
+    from nur.services.get_note import GetNote
+    from nur.services.store_note import StoreNote
+
+#: Each round another writer changed the note first.
+ROUNDS = 20
+#: Kinds whose text is edited in place; an artifact is ingested again, a turn appended again.
+EDITABLE = frozenset({Kind.NOTE, Kind.EVENT, Kind.MEMORY})
+KEYED = frozenset({Kind.NOTE, Kind.EVENT})
+_TYPES = {Kind.MEMORY: MEMORY_TYPES, Kind.ARTIFACT: ARTIFACT_TYPES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What is to change; what is not named stays."""
+
+    fields: Mapping[str, Any]  #: of Description, by name
+    text: str | None = None  #: None: stays
+    ttl_days: float | None = None
+    resolved: bool | None = None  #: None: stays
+
+
+@dataclass(frozen=True, slots=True)
+class EditNote:
+    """Changes exactly the note that is named."""
+
+    store: StoreNote
+    get: GetNote
+    clock: Clock
+    wake: Callable[[], None]
+
+    async def __call__(
+        self, public_id: str, edit: Edit, principal: Principal, *, revision: int | None = None
+    ) -> Stored:
+        """Change the note; `revision` is the one that the caller read. Raises NotFound, BadRequest, StaleRevision."""
+        for _ in range(ROUNDS):
+            note = await self.get(public_id, principal)
+            if revision is not None and note.revision != revision:
+                raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
+            wanted = self._wanted(note, edit)
+            try:
+                stored = await self.store.edit(note, wanted, edit.text, principal)
+            except Conflict:
+                if await self._moved_on(note, public_id, principal):
+                    continue
+                raise Conflict("Another note has this key or text already; nothing was written.") from None
+            self.wake()
+            return stored
+        raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
+
+    async def _moved_on(self, note: Note, public_id: str, principal: Principal) -> bool:
+        return (await self.get(public_id, principal)).revision != note.revision
+
+    def _wanted(self, note: Note, edit: Edit) -> Note:
+        _check(note, edit)
+        about, now = replace(note.about, **edit.fields), self.clock.now()
+        if edit.ttl_days is not None or edit.fields.keys() & {"expires_at", "retention"}:
+            if "expires_at" not in edit.fields and edit.ttl_days is not None:
+                about = replace(about, expires_at=None)
+            if about.expires_at is None and about.retention is Retention.CUSTOM and "retention" not in edit.fields:
+                about = replace(about, retention=Retention.FOREVER)
+            about = with_expiry(about, edit.ttl_days, now)
+            about = replace(about, expires_at=expiry(about, note.ingested_at))
+        wanted = replace(note, about=about)
+        return wanted if edit.resolved is None else _resolved(wanted, edit.resolved, now)
+
+
+def _check(note: Note, edit: Edit) -> None:
+    """Refuse what the note's kind does not have."""
+    if edit.text is not None and note.kind not in EDITABLE:
+        raise BadRequest(f"text: that of {_article(note.kind)} changes by storing it again")
+    if "key" in edit.fields and note.kind not in KEYED:
+        raise BadRequest(f"key: {_article(note.kind)} has none")
+    named, types = edit.fields.get("type", note.about.type), _TYPES.get(note.kind)
+    if "type" in edit.fields and types is not None and named not in types:
+        raise BadRequest(f"type: must be one of: {', '.join(types)}")
+    source = {"source_system", "source_id"} & edit.fields.keys()
+    if source and note.kind is Kind.ARTIFACT:
+        raise BadRequest(f"source: {_article(note.kind)} is known by it; ingest it anew instead")
+
+
+def _resolved(note: Note, resolved: bool, now: datetime) -> Note:
+    """A note that was kept until resolved ends with it, by way of the trash; others are only marked."""
+    if resolved == (note.resolved_at is not None):
+        return note
+    about = note.about
+    if about.retention is Retention.UNTIL_RESOLVED:
+        about = replace(about, expires_at=now if resolved else None)
+    return replace(note, about=about, resolved_at=now if resolved else None)
+
+
+def _article(kind: Kind) -> str:
+    return f"an {kind}" if kind.value[0] in "ae" else f"a {kind}"

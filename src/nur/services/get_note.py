@@ -1,0 +1,50 @@
+"""Get a note of any kind by its public id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import NotFound
+from nur.domain.matching import is_alive
+
+if TYPE_CHECKING:
+    from nur.domain.notes import Note, Principal
+    from nur.ports.clock import Clock
+    from nur.ports.ledger import Ledger
+    from nur.services.privacy import PrivacyFilter
+
+
+@dataclass(frozen=True, slots=True)
+class GetNote:
+    """Reads a note, as far as the caller may see it."""
+
+    ledger: Ledger
+    privacy: PrivacyFilter
+    clock: Clock
+
+    async def __call__(self, public_id: str, principal: Principal) -> Note:
+        """The note. Raises NotFound for one that is unknown, another's, expired or in the trash."""
+        note = await self.ledger.note(principal.tenant, public_id)
+        if note is None or not self.shows(note, principal):
+            raise not_found(public_id)
+        return note
+
+    async def text(self, note: Note) -> str:
+        """Its text. Raises NotFound when it was purged meanwhile."""
+        texts = await self.ledger.texts([note.note_id])
+        if note.note_id not in texts:
+            raise not_found(note.public_id)
+        return texts[note.note_id]
+
+    def shows(self, note: Note, principal: Principal) -> bool:
+        """Whether the caller may see the note now."""
+        return is_alive(note, self.clock.now()) and self.privacy.can_access(note, principal)
+
+
+def not_found(public_id: str) -> NotFound:
+    """What is said of a note that is not there; a long id is cut."""
+    return NotFound(f"Note {public_id if len(public_id) <= _ECHO else public_id[:_ECHO] + '…'} not found")
+
+
+_ECHO = 120

@@ -1,0 +1,70 @@
+"""The trash: bring a note back from it, or erase a note for good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import BadRequest
+from nur.domain.notes import Retention, Status
+from nur.ports.vector_index import IndexOp
+from nur.services.get_note import not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.domain.notes import Note, Principal
+    from nur.domain.writes import Stored
+    from nur.ports.clock import Clock
+    from nur.ports.ledger import Ledger
+    from nur.ports.vector_index import VectorIndex
+    from nur.services.privacy import PrivacyFilter
+    from nur.services.store_note import StoreNote
+
+#: Higher than any revision: a purged note has no row to read one from.
+PURGED = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """What can still be done about a deleted note."""
+
+    ledger: Ledger
+    index: VectorIndex
+    store: StoreNote
+    privacy: PrivacyFilter
+    clock: Clock
+    wake: Callable[[], None]
+
+    async def restore(self, public_id: str, principal: Principal) -> Stored:
+        """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
+        note = await self._find(public_id, principal)
+        if note.status is Status.ACTIVE:
+            raise BadRequest(f"Note {public_id} is not in the trash")
+        about = note.about
+        if about.expires_at is not None and about.expires_at <= self.clock.now():
+            about = replace(about, expires_at=None, retention=Retention.FOREVER)
+        stored = await self.store.revive(note, about, principal)
+        self.wake()
+        return stored
+
+    async def purge(self, public_id: str, principal: Principal) -> Note:
+        """Erase a note, deleted or not, and give back what it was. Raises NotFound, Conflict."""
+        note = await self._find(public_id, principal)
+        await self.erase(note, principal.name)
+        await self.ledger.scrub()
+        self.wake()
+        return note
+
+    async def erase(self, note: Note, principal: str) -> None:
+        """Erase exactly this state of a note. Raises Conflict."""
+        follows = self.index.follows_commits
+        await self.ledger.purge(note, principal=principal, indexed=follows or note.status is not Status.ACTIVE)
+        if follows:
+            await self.index.apply([IndexOp(note.note_id, PURGED)])
+
+    async def _find(self, public_id: str, principal: Principal) -> Note:
+        note = await self.ledger.note(principal.tenant, public_id)
+        if note is None or not self.privacy.can_access(note, principal):
+            raise not_found(public_id)
+        return note

@@ -1,0 +1,100 @@
+"""The note commands: through a running server and, when there is none, on the data folder itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from nur.entrypoints.cli.app import nur, run
+from tests.servers.nur_server import NurProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Cli:
+    """Runs commands in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: str, answer: str | None = None) -> str:
+        result = CliRunner().invoke(nur, [*arguments, "--data-dir", str(self.folder)], input=answer)
+        assert result.exit_code == 0, (result.output, result.exception)
+        return result.stdout
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+
+@pytest.fixture(params=["folder", "server"])
+def cli(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cli]:
+    if request.param == "folder":
+        yield Cli(tmp_path / "data")
+        return
+    with NurProcess(tmp_path / "data") as server:
+        yield Cli(server.folder)
+
+
+def test_a_note_from_its_first_to_its_last_day(cli: Cli) -> None:
+    memory = cli.json("remember", "Prefers \x1b[31mtea to coffee.", "--type", "preference")
+    assert (memory["operation"], memory["index_state"]) == ("created", "indexed")
+    note = cli.json("remember", "Beside the stairs a lamp is in the hall.", "--kind", "note", "--title", "Hall")
+    assert "unchanged" in cli("remember", "Prefers \x1b[31mtea to coffee.", "--type", "preference")
+
+    listed = cli("list")
+    assert memory["note_id"] in listed
+    assert "\x1b[31m" not in listed
+    assert [found["note_id"] for found in cli.json("list", "--kind", "note")] == [note["note_id"]]
+    assert "tea to coffee" in cli("search", "what", "does", "she", "prefer?", "tea")
+    assert cli.json("search", "lamp")["items"][0]["note_id"] == note["note_id"]
+    shown = cli("get", note["note_id"], "--chunks")
+    assert "a lamp is in the hall" in shown
+    assert "Hall" in shown
+
+    assert "resolved" in cli("resolve", note["note_id"])
+    cli("forget", note["note_id"])
+    assert note["note_id"] in cli("list", "--trash")
+    cli("restore-note", note["note_id"])
+    cli("purge", note["note_id"], answer="y\n")
+    assert [found["note_id"] for found in cli.json("list")] == [memory["note_id"]]
+
+    report = cli.json("rebuild")
+    assert (report["state"], report["rebuilt"], report["errors"]) == ("done", 1, 0)
+
+
+def test_what_is_not_there_exits_2_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "note_none", "--data-dir", str(tmp_path / "data")]) == 2
+    assert capsys.readouterr().err == "nur: Note note_none not found\n"
+    assert run(["remember", "x", "--key", "k", "--data-dir", str(tmp_path / "data")]) == 2
+    assert "use --kind note" in capsys.readouterr().err
+
+
+def test_a_worker_alone_needs_postgresql(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["worker"]) == 2
+    assert "PostgreSQL" in capsys.readouterr().err
+
+
+def test_a_tokenizer_that_cannot_be_had_stops_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "nur.toml").write_text('[chunking]\ntokenizer_repo = "nobody/no-such-tokenizer-7319"\n')
+    monkeypatch.setenv("NUR_CONFIG", str(tmp_path / "nur.toml"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert run(["list", "--data-dir", str(tmp_path / "data")]) == 2
+    assert "tokenizer_repo" in capsys.readouterr().err
+
+
+def test_wiping_is_for_chroma_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rebuild", "--wipe-foreign", "notes", "--yes", "--data-dir", str(tmp_path / "data")]) == 2
+    assert "CHROMA_HOST" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["banana", "local:other:12", "openai:x:0"])
+def test_an_unknown_model_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reembed", "--to", name, "--data-dir", str(tmp_path / "data")]) == 2
+    assert f"--to {name}" in capsys.readouterr().err

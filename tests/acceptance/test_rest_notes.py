@@ -1,0 +1,253 @@
+"""Notes over REST, on a real store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nur.domain.notes import Description, Principal
+from tests.note_world import LONG
+from tests.rest_client import Rest, open_rest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+ME = Principal()
+
+
+@pytest.fixture
+async def rest() -> AsyncIterator[Rest]:
+    async with open_rest() as opened:
+        yield opened
+
+
+async def test_a_note_is_stored_read_edited_and_deleted(rest: Rest) -> None:
+    body = {
+        "text": "The lamp in the hall is green.",
+        "type": "fact",
+        "key": "lamp",
+        "project": "house",
+        "importance": 0.5,
+        "source": {"system": "eyes", "url": "https://example.com/lamp"},
+        "metadata": {"room": {"floor": 1}},
+    }
+    created = await rest.call("POST", "/v2/notes?wait=indexed", body)
+    assert created.status_code == 201
+    receipt = created.json()
+    name = receipt["note_id"]
+    assert name.startswith("note_")
+    assert (receipt["operation"], receipt["index_state"], receipt["near_duplicates"]) == ("created", "indexed", [])
+    assert created.headers["location"] == f"/v2/notes/{name}"
+
+    read = await rest.call("GET", f"/v2/notes/{name}?chunks=true")
+    note = read.json()
+    assert read.headers["etag"] == created.headers["etag"] == '"1"'
+    assert {field: note[field] for field in ("text", "type", "key", "project", "importance", "metadata")} == {
+        field: body[field] for field in ("text", "type", "key", "project", "importance", "metadata")
+    }
+    assert note["chunks"][0]["embedded"]
+    assert note["source"] == {"system": "eyes", "id": None, "url": "https://example.com/lamp"}
+
+    edited = await rest.ok(
+        "PATCH", f"/v2/notes/{name}", {"text": "The lamp is red.", "importance": None}, If_Match='"1"'
+    )
+    assert (edited["operation"], edited["revision"], edited["version"]) == ("replaced", 2, 2)
+    note = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (note["text"], note["importance"], note["key"]) == ("The lamp is red.", None, "lamp")
+
+    assert (await rest.call("DELETE", f"/v2/notes/{name}", If_Match='"2"')).status_code == 204
+    assert (await rest.problem(404, "GET", f"/v2/notes/{name}"))["code"] == "not_found"
+    assert (await rest.problem(404, "DELETE", f"/v2/notes/{name}"))["code"] == "not_found"
+
+
+async def test_the_same_text_is_unchanged_and_the_same_key_replaced(rest: Rest) -> None:
+    first = await rest.ok("POST", "/v2/notes", {"text": "Tea at four."})
+    again = await rest.call("POST", "/v2/notes", {"text": "Tea at four."})
+    assert again.status_code == 200
+    assert (again.json()["operation"], again.json()["note_id"]) == ("unchanged", first["note_id"])
+    keyed = await rest.ok("POST", "/v2/notes", {"text": "12", "key": "code"})
+    other = await rest.ok("POST", "/v2/notes", {"text": "34", "key": "code"})
+    assert (other["operation"], other["note_id"]) == ("replaced", keyed["note_id"])
+
+
+async def test_an_event_has_its_time(rest: Rest) -> None:
+    at = "2026-01-02T03:04:05Z"
+    event = await rest.ok("POST", "/v2/events", {"text": "The bell rang.", "occurred_at": at})
+    later = await rest.ok("POST", "/v2/events", {"text": "The bell rang.", "occurred_at": "2026-01-02T03:05:05+00:00"})
+    assert event["note_id"].startswith("evt_")
+    assert later["note_id"] != event["note_id"]
+    assert (await rest.ok("GET", f"/v2/notes/{event['note_id']}"))["occurred_at"] == at
+
+
+async def test_every_kind_is_read_described_and_deleted_by_its_public_id(rest: Rest) -> None:
+    services = rest.services
+    memory = await rest.ok("POST", "/v2/memories", {"content": "Prefers tea.", "type": "preference"})
+    turn = await services.append_turn(
+        "a/b c", 0, role="user", content="Hello.", principal=ME, on_failure=services.on_failure.for_others
+    )
+    names = [memory["note_id"], turn.note.public_id.replace("/", "%2F")]
+    for name in names:
+        changed = await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "A title"})
+        assert changed["operation"] == "metadata_updated"
+        assert (await rest.ok("GET", f"/v2/notes/{name}"))["title"] == "A title"
+        assert (await rest.call("DELETE", f"/v2/notes/{name}")).status_code == 204
+        assert (await rest.call("GET", f"/v2/notes/{name}")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("patch", "word"),
+    [
+        ({"text": "other"}, "text"),  # a turn is appended again
+        ({"key": "k"}, "key"),  # a turn has none
+    ],
+)
+async def test_what_a_kind_does_not_have_is_refused(rest: Rest, patch: dict[str, Any], word: str) -> None:
+    services = rest.services
+    turn = await services.append_turn(
+        "c", 0, role="user", content="Hello.", principal=ME, on_failure=services.on_failure.for_others
+    )
+    problem = await rest.problem(400, "PATCH", f"/v2/notes/{turn.note.public_id}", patch)
+    assert word in problem["detail"]
+
+
+async def test_a_stale_condition_changes_nothing(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": "Tea."}))["note_id"]
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "a"})
+    for condition in ('"1"', '"banana"', '"1", "2"', '"99999999999999999999"'):
+        stale = await rest.problem(412, "PATCH", f"/v2/notes/{name}", {"title": "b"}, If_Match=condition)
+        assert stale["code"] == "stale_revision"
+        assert (await rest.problem(412, "DELETE", f"/v2/notes/{name}", If_Match=condition))["status"] == 412
+    assert (await rest.ok("GET", f"/v2/notes/{name}"))["title"] == "a"
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "c"}, If_Match="*")
+
+
+async def test_a_call_under_an_idempotency_key_is_done_once(rest: Rest) -> None:
+    body = {"text": "The bell rang."}
+    first = await rest.call("POST", "/v2/events", body, Idempotency_Key="k1")
+    again = await rest.call("POST", "/v2/events", body, Idempotency_Key="k1")
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.headers["etag"] == first.headers["etag"]
+    assert len((await rest.ok("GET", "/v2/notes?kind=event"))["notes"]) == 1
+
+    reused = await rest.problem(422, "POST", "/v2/events", {"text": "Another."}, Idempotency_Key="k1")
+    assert reused["code"] == "idempotency_key_reused"
+    name = first.json()["note_id"]
+    for _ in range(2):
+        assert (await rest.call("DELETE", f"/v2/notes/{name}", Idempotency_Key="k2")).status_code == 204
+
+
+async def test_a_call_that_failed_may_be_made_again_under_its_key(rest: Rest) -> None:
+    await rest.problem(404, "PATCH", "/v2/notes/note_none", {"title": "a"}, Idempotency_Key="k")
+    await rest.problem(404, "PATCH", "/v2/notes/note_none", {"title": "a"}, Idempotency_Key="k")
+
+
+async def test_a_listing_is_paged_and_filtered(rest: Rest) -> None:
+    for i in range(7):
+        await rest.ok("POST", "/v2/notes", {"text": f"Note {i}.", "project": "even" if i % 2 == 0 else "odd"})
+    seen, cursor = [], None
+    while True:
+        page = await rest.ok("GET", "/v2/notes?limit=3" + (f"&cursor={cursor}" if cursor else ""))
+        seen += [note["preview"] for note in page["notes"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == [f"Note {i}." for i in reversed(range(7))]
+    even = await rest.ok("GET", "/v2/notes?project=even&text=true")
+    assert [note["text"] for note in even["notes"]] == ["Note 6.", "Note 4.", "Note 2.", "Note 0."]
+    assert (await rest.problem(400, "GET", "/v2/notes?cursor=banana"))["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "body.text"),  # nothing at all
+        ({"text": ""}, "body.text"),
+        ({"text": " \n "}, "body.text"),  # blanks alone
+        ({"text": "a\0b"}, "body.text"),
+        ({"text": "a\ud800"}, "body.text"),  # a lone surrogate
+        ({"text": "x", "importance": 1.5}, "body.importance"),
+        ({"text": "x", "ttl_days": 0}, "body.ttl_days"),
+        ({"text": "x", "expires_at": "yesterday"}, "body.expires_at"),
+        ({"text": "x", "expires_at": "0001-01-01T00:00:00+14:00"}, "body.expires_at"),  # before the year 1
+        ({"text": "x", "source": {"url": "not a url"}}, "body.source.url"),
+        ({"text": "x", "metadata": {"a": "b" * 70_000}}, "body.metadata"),
+        ({"text": "x", "metadata": {"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}, "body.metadata"),
+        ({"text": "x", "banana": 1}, "body.banana"),
+    ],
+)
+async def test_bad_bodies_are_refused_field_by_field_without_their_values(
+    rest: Rest, body: dict[str, Any], field: str
+) -> None:
+    import json
+
+    response = await rest.client.post(
+        "/v2/notes", content=json.dumps(body), headers={"Content-Type": "application/json"}
+    )
+    assert response.status_code == 422, response.text
+    problem = response.json()
+    assert problem["code"] == "invalid"
+    assert field in [error["field"] for error in problem["errors"]]
+    assert "b" * 100 not in response.text
+
+
+async def test_times_that_contradict_each_other_are_refused(rest: Rest) -> None:
+    later = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    for body in (
+        {"text": "x", "ttl_days": 1, "expires_at": later},
+        {"text": "x", "expires_at": "2020-01-01T00:00:00Z"},
+        {"text": "x", "retention_policy": "custom"},
+    ):
+        assert (await rest.problem(400, "POST", "/v2/notes", body))["code"] == "bad_request"
+
+
+async def test_a_note_kept_until_resolved_goes_with_its_resolution(rest: Rest) -> None:
+    body = {"text": "The tap drips.", "retention_policy": "until_resolved"}
+    name = (await rest.ok("POST", "/v2/notes", body))["note_id"]
+    await rest.services.tidy.once()
+    assert (await rest.ok("GET", f"/v2/notes/{name}"))["resolved_at"] is None
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"resolved": True})
+    await rest.problem(404, "GET", f"/v2/notes/{name}")
+    assert await rest.services.tidy.once() == 1
+    (gone,) = (await rest.ok("GET", "/v2/admin/trash"))["notes"]
+    assert gone["note_id"] == name
+    restored = await rest.ok("POST", "/v2/admin/trash/restore", {"note_id": name})
+    assert restored["operation"] == "created"
+    assert (await rest.ok("GET", f"/v2/notes/{name}"))["text"] == "The tap drips."
+
+
+async def test_a_purged_note_is_gone_for_good(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes?wait=indexed", {"text": "canary-5521 sings"}))["note_id"]
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"text": "canary-5521 is silent"})
+    assert (await rest.call("POST", "/v2/admin/trash/purge", {"note_id": name})).status_code == 204
+    await rest.problem(404, "POST", "/v2/admin/trash/restore", {"note_id": name})
+    await rest.problem(404, "GET", f"/v2/notes/{name}")
+    found = await rest.ok("POST", "/v2/searches", {"query": "canary-5521"})
+    assert found["items"] == []
+
+
+async def test_near_duplicates_are_reported_after_indexing(rest: Rest) -> None:
+    first = await rest.ok(
+        "POST", "/v2/notes?wait=indexed", {"text": "The green lamp in the long hall burns all night."}
+    )
+    text = "The green lamp in the long hall burns all the night."
+    second = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text})
+    assert [near["note_id"] for near in second["near_duplicates"]] == [first["note_id"]]
+    again = await rest.ok("GET", f"/v2/notes/{second['note_id']}?near_duplicates=true")
+    assert again["near_duplicates"] == second["near_duplicates"]
+
+
+async def test_chunks_are_slices_of_the_note(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": LONG}))["note_id"]
+    note = await rest.ok("GET", f"/v2/notes/{name}?chunks=true")
+    assert len(note["chunks"]) == note["chunk_count"] > 1
+    for chunk in note["chunks"]:
+        assert chunk["text"] == note["text"][chunk["start_char"] : chunk["end_char"]]
+        assert chunk["token_count"] <= 512
+
+
+async def test_a_description_in_the_domain_and_over_rest_are_one(rest: Rest) -> None:
+    stored = await rest.services.add_note("Tea.", Description(title="T"), ME)
+    assert (await rest.ok("GET", f"/v2/notes/{stored.note.public_id}"))["title"] == "T"

@@ -1,0 +1,162 @@
+"""Searches over REST: chunk items with their offsets, repeated, and full notes taken out of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from nur.retrieval.neighbours import BOUNDARY
+from tests.rest_client import Rest, open_rest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+HALL = " ".join(f"Sentence number {i} tells of lamp {i} in the long hall of the house." for i in range(150))
+
+
+@pytest.fixture
+async def rest() -> AsyncIterator[Rest]:
+    async with open_rest() as opened:
+        yield opened
+
+
+async def test_items_are_chunks_with_true_offsets_between_their_neighbours(rest: Rest) -> None:
+    text = HALL.replace("lamp 75 ", "the crimson zeppelin ")
+    name = (await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text, "title": "Hall"}))["note_id"]
+    answer = await rest.ok("POST", "/v2/searches", {"query": "crimson zeppelin"})
+    (item,) = answer["items"]
+    assert (item["note_id"], item["kind"], item["title"], item["rank"]) == (name, "note", "Hall", 1)
+    assert "crimson zeppelin" in item["snippet"]
+    assert item["snippet"] == text[item["start_char"] : item["end_char"]]
+    for passage in item["passages"]:
+        assert passage["text"] == text[passage["start_char"] : passage["end_char"]]
+    assert item["chunk_start"] <= text.index("crimson zeppelin") < item["chunk_end"]
+    stitched = item["stitched"]
+    assert stitched["start_char"] < item["chunk_start"]
+    assert stitched["end_char"] > item["chunk_end"]
+    assert stitched["text"].count(BOUNDARY) == 2
+    assert stitched["text"].replace(f"\n{BOUNDARY}\n", "") == text[stitched["start_char"] : stitched["end_char"]]
+    assert item["ranks"]
+    assert item["text"] is None
+
+
+async def test_stitching_can_be_left_out(rest: Rest) -> None:
+    await rest.ok("POST", "/v2/notes", {"text": HALL})
+    answer = await rest.ok("POST", "/v2/searches", {"query": "lamp", "stitch": False})
+    assert answer["items"][0]["stitched"] is None
+
+
+async def test_levels_carry_ids_passages_or_whole_texts(rest: Rest) -> None:
+    await rest.ok("POST", "/v2/notes", {"text": "The lamp is green.", "title": "Lamp"})
+    by_level = {
+        level: (await rest.ok("POST", "/v2/searches", {"query": "lamp", "payload": level}))["items"][0]
+        for level in ("l0", "l1", "l2")
+    }
+    assert (by_level["l0"]["title"], by_level["l0"]["snippet"], by_level["l0"]["passages"]) == ("Lamp", None, [])
+    assert (by_level["l1"]["snippet"], by_level["l1"]["text"]) == ("The lamp is green.", None)
+    assert by_level["l2"]["text"] == "The lamp is green."
+
+
+async def test_kinds_projects_and_filters_narrow_a_search(rest: Rest) -> None:
+    note = await rest.ok("POST", "/v2/notes", {"text": "A green lamp.", "project": "house", "type": "fact"})
+    event = await rest.ok("POST", "/v2/events", {"text": "The green lamp fell.", "confidence": 0.2})
+    memory = await rest.ok("POST", "/v2/memories", {"content": "Likes the green lamp."})
+
+    async def found(**more: object) -> set[str]:
+        answer = await rest.ok("POST", "/v2/searches", {"query": "green lamp", **more})
+        return {item["note_id"] for item in answer["items"]}
+
+    assert await found() == {note["note_id"], event["note_id"], memory["note_id"]}
+    assert await found(kinds=["event"]) == {event["note_id"]}
+    assert await found(project="house") == {note["note_id"]}
+    assert await found(filters={"min_confidence": 0.5}) == {note["note_id"], memory["note_id"]}
+    assert await found(filters={"type": "fact"}) == {note["note_id"], memory["note_id"]}
+    assert await found(filters={"artifact_type": "email"}) == set()
+    assert await found(top_k=1, mode="lexical") <= await found()
+    problem = await rest.problem(422, "POST", "/v2/searches", {"query": "lamp", "filters": {"colour": "green"}})
+    assert problem["detail"] == "Invalid filter: colour"
+
+
+async def test_a_search_is_repeated_less_what_is_gone(rest: Rest) -> None:
+    names = [(await rest.ok("POST", "/v2/notes", {"text": f"Lamp number {i} is green."}))["note_id"] for i in range(3)]
+    first = await rest.ok("POST", "/v2/searches", {"query": "green lamp"})
+    path = f"/v2/searches/{first['search_id']}"
+    assert await rest.ok("GET", path) == first
+
+    await rest.ok("PATCH", f"/v2/notes/{names[0]}", {"text": "Lamp number 0 is red."})
+    await rest.call("DELETE", f"/v2/notes/{names[1]}")
+    again = await rest.ok("GET", path)
+    assert [item["note_id"] for item in again["items"]] == [names[2]]
+    assert again["dropped"] == 2
+    await rest.problem(404, "GET", f"/v2/searches/{uuid4()}")
+
+
+async def test_full_notes_are_taken_out_of_a_search_and_counted(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": HALL}))["note_id"]
+    answer = await rest.ok("POST", "/v2/searches", {"query": "lamp 12"})
+    path = f"/v2/searches/{answer['search_id']}/notes"
+    chunk_id = answer["items"][0]["chunk_id"]
+    taken = await rest.ok("POST", path, {"note_ids": [name, chunk_id, "note_none"]})
+    assert [note["text"] for note in taken["notes"]] == [HALL]
+    assert taken["missing"] == ["note_none"]
+    held = await rest.services.ledger.note("default", name)
+    assert held is not None
+    assert await rest.services.ledger.hit_counts([held.note_id]) == {held.note_id: 1}
+
+
+async def test_a_session_keeps_no_word_of_what_was_asked_or_found(rest: Rest) -> None:
+    await rest.ok("POST", "/v2/notes", {"text": "canary-9001 sings"})
+    answer = await rest.ok("POST", "/v2/searches", {"query": "canary-9001"})
+    from uuid import UUID
+
+    session = await rest.services.ledger.session("default", UUID(answer["search_id"]))
+    assert session is not None
+    assert "canary" not in str(session)
+
+
+async def test_an_empty_store_says_so(rest: Rest) -> None:
+    answer = await rest.ok("POST", "/v2/searches", {"query": "anything"})
+    assert (answer["items"], answer["reason"]) == ([], "nothing_stored")
+
+
+async def test_traces_that_are_not_there_are_not_found(rest: Rest) -> None:
+    for path in ("traces", "trace-items"):
+        assert (await rest.problem(404, "GET", f"/v2/admin/{path}/{uuid4()}"))["code"] == "not_found"
+
+
+async def test_unknown_paths_and_methods_are_problems(rest: Rest) -> None:
+    assert (await rest.problem(404, "GET", "/v2/nothing"))["code"] == "not_found"
+    response = await rest.call("PUT", "/v2/searches")
+    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+    assert response.headers["allow"] == "POST"
+
+
+async def test_the_index_is_rebuilt_over_rest(rest: Rest) -> None:
+    await rest.ok("POST", "/v2/notes?wait=indexed", {"text": HALL})
+    started = await rest.call("POST", "/v2/admin/index/rebuild", {"rechunk": True})
+    assert started.status_code == 202
+    while (report := await rest.ok("GET", "/v2/admin/index/rebuild"))["state"] == "running":
+        assert (await rest.ok("POST", "/v2/searches", {"query": "lamp"}))["items"]
+    assert report["state"] == "done"
+    assert report["rebuilt"] == report["chunks"] > 1
+    assert (report["missing_vectors"], report["errors"], report["rechunked"]) == (0, 0, 0)
+
+
+async def test_the_outbox_is_told_of(rest: Rest) -> None:
+    outbox = await rest.ok("GET", "/v2/admin/outbox")
+    assert (outbox["dead"], outbox["dead_letters"]) == (0, [])
+    assert await rest.ok("POST", "/v2/admin/outbox/retry") == {"retried": 0}
+
+
+async def test_every_route_is_described_with_examples(rest: Rest) -> None:
+    schema = await rest.ok("GET", "/openapi.json")
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            where = f"{method} {path}"
+            assert operation["description"], where
+            assert {"401", "403", "413", "421", "422", "503"} <= operation["responses"].keys(), where
+            assert "application/problem+json" in operation["responses"]["422"]["content"], where
+    for name in ("NoteIn", "EventIn", "MemoryIn", "NotePatch", "SearchIn", "Chosen"):
+        assert schema["components"]["schemas"][name]["examples"], name

@@ -1,0 +1,152 @@
+"""Whatever is written, edited and deleted, in whatever order, with whatever is down: the index ends as the ledger is.
+
+The plain model is a dictionary of texts. After the dust has settled, the index holds a record for each chunk of each
+text in it and no others, and nothing was embedded twice for the same chunk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from nur.domain.errors import Conflict
+from nur.domain.search import Mode
+from nur.domain.writes import Outcome
+from nur.services.edit_note import Edit
+from tests.note_world import ME, FailingIndex, World
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+WORDS = ["tea", "milk", "water", "wine", "lamp", "hall"]
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map(lambda words: " ".join(words) + ".")
+keys = st.sampled_from(["door", "desk", None])
+places = st.integers(0, 100)
+
+
+class Notes(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self._runner = asyncio.Runner()
+        self._texts: dict[str, str] = {}  #: the model: by public id
+        self._trash: dict[str, str] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "world"):
+            self._run(self._settled())
+        self._runner.close()
+
+    def _run(self, job: Coroutine[Any, Any, Any]) -> Any:
+        return self._runner.run(job)
+
+    @initialize(follows=st.booleans())
+    def open(self, follows: bool) -> None:
+        async def make() -> World:
+            return World(follows=follows, chunking={"max_tokens": 6, "overlap_tokens": 2})
+
+        self.world = self._run(make())
+
+    def _some(self, place: int) -> str:
+        return list(self._texts)[place % len(self._texts)]
+
+    @rule(text=texts, key=keys, importance=st.sampled_from([None, 0.5]))
+    def add(self, text: str, key: str | None, importance: float | None) -> None:
+        stored = self._run(self.world.add(text, key=key, importance=importance))
+        name = stored.note.public_id
+        known = self._texts.get(name)
+        expected = Outcome.CREATED if known is None else Outcome.REPLACED if known != text else stored.outcome
+        assert stored.outcome is expected
+        self._texts[name] = text
+        self._trash.pop(name, None)
+
+    @precondition(lambda self: self._texts)
+    @rule(place=places, text=st.none() | texts, title=st.sampled_from(["a", "b"]))
+    def edit(self, place: int, text: str | None, title: str) -> None:
+        name = self._some(place)
+        edit = Edit(fields={"title": title}, text=text)
+        try:
+            stored = self._run(self.world.services.edit_note(name, edit, ME))
+        except Conflict:
+            assert text in self._texts.values()  # another note has this text
+            return
+        self._texts[name] = self._texts[name] if text is None else text
+        assert stored.note.public_id == name
+
+    @precondition(lambda self: self._texts)
+    @rule(place=places)
+    def delete(self, place: int) -> None:
+        name = self._some(place)
+        self._run(self.world.services.forget(name, None, ME))
+        self._trash[name] = self._texts.pop(name)
+
+    @precondition(lambda self: self._trash)
+    @rule(place=places, purge=st.booleans())
+    def restore_or_purge(self, place: int, purge: bool) -> None:
+        name = list(self._trash)[place % len(self._trash)]
+        if purge:
+            self._run(self.world.services.trash.purge(name, ME))
+            del self._trash[name]
+            return
+        try:
+            self._run(self.world.services.trash.restore(name, ME))
+        except Conflict:
+            return  # another note has its key or text by now
+        self._texts[name] = self._trash.pop(name)
+
+    @rule(down=st.booleans())
+    def provider(self, down: bool) -> None:
+        self.world.embedder.down = down
+
+    @precondition(lambda self: isinstance(self.world.index, FailingIndex))
+    @rule(down=st.booleans())
+    def index(self, down: bool) -> None:
+        self.world.index.down = down
+
+    @rule()
+    def work(self) -> None:
+        self._run(self.world.services.work.once())
+
+    @rule(seconds=st.sampled_from([1, 70, 400]))
+    def time(self, seconds: int) -> None:
+        self.world.clock.advance(seconds)
+
+    @rule()
+    def lose_the_index(self) -> None:
+        async def lose() -> None:
+            self.world.index._held.clear()
+            await self.world.ledger.mark_all_unindexed(self.world.embedder.model.version)
+
+        self._run(lose())
+
+    @invariant()
+    def every_note_is_found_by_its_words(self) -> None:
+        if not self._texts:
+            return
+        name, text = next(iter(self._texts.items()))
+        word = text.rstrip(".").split()[0]
+        found = self._run(self.world.found(word, Mode.LEXICAL))
+        assert set(found) <= set(self._texts)
+        assert name in found or len(found) == 10
+
+    async def _settled(self) -> None:
+        world = self.world
+        world.embedder.down = False
+        if isinstance(world.index, FailingIndex):
+            world.index.down = False
+        await world.settle(100_000)
+        assert (await world.ledger.backlog(world.clock.now())).pending == 0
+        assert await world.index.count() == await world.chunk_count()
+        held = {note.public_id: note for note in await world.ledger.all_notes(None, 1000)}
+        assert held.keys() == self._texts.keys()
+        texts = await world.ledger.texts([note.note_id for note in held.values()])
+        assert {name: texts[note.note_id] for name, note in held.items()} == self._texts
+        recorded = {str(note_id) for note_id, op in world.index._held.items() if op.records}
+        assert recorded == {str(note.note_id) for note in held.values()}
+
+
+TestNotes = Notes.TestCase
+TestNotes.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

@@ -1,0 +1,150 @@
+"""Clients that write, edit and delete notes over REST while the server is killed and restarted at random.
+
+Each client owns its notes and keeps a plain record of what was acknowledged. A call that dies with the server is asked
+again under its idempotency key, so that it is known afterwards what holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import httpx2
+
+from tests.servers.nur_server import NurProcess
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLIENTS = 8
+PATIENCE_SECONDS = 120.0
+
+
+@dataclass
+class Onslaught:
+    """A server under fire, and what must be true of it in the end."""
+
+    folder: Path
+    seed: int
+    between_kills: tuple[int, int] = (5, 150)  #: calls answered in each life of the server, however slow it is
+    texts: dict[str, str] = field(default_factory=dict)  #: what is acknowledged, by note
+    deleted: set[str] = field(default_factory=set)
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        self._server = NurProcess(self.folder, LOG_LEVEL="ERROR")
+        self._random = random.Random(self.seed)
+        self._up = asyncio.Event()
+        self._address = ""
+        self._acknowledged = 0
+
+    async def survive(self, notes: int) -> None:
+        """Write so many notes, edit half of them and delete a quarter, under kill -9."""
+        await self._start()
+        killing = asyncio.create_task(self._kill_forever())
+        try:
+            shares = [notes // CLIENTS + (place < notes % CLIENTS) for place in range(CLIENTS)]
+            await asyncio.gather(*(self._client(place, share) for place, share in enumerate(shares)))
+        finally:
+            killing.cancel()
+            await asyncio.gather(killing, return_exceptions=True)
+        await self._start()
+        try:
+            await self._check()
+        finally:
+            await asyncio.to_thread(self._server.kill)
+
+    async def _start(self) -> None:
+        if not self._up.is_set():
+            await asyncio.to_thread(self._server.start)
+            self._address = self._server.url
+            self._up.set()
+
+    async def _kill_forever(self) -> None:
+        while True:
+            target = self._acknowledged + self._random.randint(*self.between_kills)
+            while self._acknowledged < target:  # noqa: ASYNC110  # a count, not an event
+                await asyncio.sleep(self._random.uniform(0.001, 0.05))
+            self._up.clear()
+            await asyncio.to_thread(self._server.kill)
+            self.restarts += 1
+            await self._start()
+
+    async def _client(self, place: int, notes: int) -> None:
+        for number in range(notes):
+            text = f"Client {place} wrote note {number}: {'lamp ' * (number % 7)}{'hall. ' * (number % 300)}"
+            body = {"text": text, "metadata": {"client": place, "number": number}}
+            receipt = await self._call("POST", "/v2/notes", body, expect={201})
+            name = receipt["note_id"]
+            assert name not in self.texts, "an id was given twice"
+            self.texts[name] = text
+            if number % 2:
+                self.texts[name] = f"Client {place} edited note {number}."
+                await self._call("PATCH", f"/v2/notes/{name}", {"text": self.texts[name]}, expect={200})
+            if number % 4 == 3:
+                await self._call("DELETE", f"/v2/notes/{name}", None, expect={204, 404})
+                del self.texts[name]
+                self.deleted.add(name)
+
+    async def _call(self, method: str, path: str, body: Any, *, expect: set[int]) -> Any:
+        """Ask until there is an answer. A write that was committed when the server died answers with what holds."""
+        key = uuid4().hex
+        again = False
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                await self._up.wait()
+                try:
+                    async with httpx2.AsyncClient(base_url=self._address, timeout=30) as client:
+                        response = await client.request(method, path, json=body, headers={"Idempotency-Key": key})
+                except httpx2.HTTPError:
+                    again = True
+                    await asyncio.sleep(0.05)
+                    continue
+                if response.status_code in (409, 503) and response.json()["retryable"]:
+                    await asyncio.sleep(0.05)
+                    continue
+                allowed = expect | ({200} if again else set())
+                assert response.status_code in allowed, (method, path, response.status_code, response.text[:300])
+                self._acknowledged += 1
+                return response.json() if response.content else None
+
+    async def _check(self) -> None:
+        """Nothing lost, nothing doubled, and the index as the ledger is."""
+        async with httpx2.AsyncClient(base_url=self._address, timeout=60) as client:
+            held = await _every_note(client)
+            assert held == self.texts
+            for name in list(self.deleted)[:20]:
+                assert (await client.get(f"/v2/notes/{name}")).status_code == 404
+            await _indexed(client)
+            started = await client.post("/v2/admin/index/rebuild")
+            assert started.status_code == 202
+            path = "/v2/admin/index/rebuild"
+            while (report := (await client.get(path)).json())["state"] == "running":  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+            assert (report["state"], report["missing_vectors"], report["errors"]) == ("done", 0, 0)
+            assert report["rebuilt"] == report["chunks"]
+
+
+async def _every_note(client: httpx2.AsyncClient) -> dict[str, str]:
+    held: dict[str, str] = {}
+    cursor = ""
+    while True:
+        page = (
+            await client.get("/v2/notes", params={"limit": 200, "text": True, **({"cursor": cursor} if cursor else {})})
+        ).json()
+        for note in page["notes"]:
+            assert note["note_id"] not in held
+            held[note["note_id"]] = note["text"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return held
+
+
+async def _indexed(client: httpx2.AsyncClient) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while (await client.get("/v2/admin/outbox")).json()["pending"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    assert (await client.get("/v2/admin/outbox")).json()["dead"] == 0

@@ -1,0 +1,93 @@
+"""The note services over ports that live in memory: nothing waits, everything can fail on demand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.embedder import InMemoryEmbedder
+from nur.adapters.in_memory.ledger import InMemoryLedger
+from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
+from nur.adapters.rerank.none import NoReranker
+from nur.bootstrap import assemble
+from nur.domain.errors import IndexDown
+from nur.domain.notes import Description, Principal
+from nur.domain.search import Mode, SearchRequest
+from nur.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.domain.search import SearchResult
+    from nur.domain.selection import Selection
+    from nur.domain.writes import Stored
+    from nur.ports.embedder import Floats
+    from nur.ports.vector_index import IndexOp, Neighbour
+
+ME = Principal()
+#: Several chunks of sentences.
+LONG = " ".join(f"Sentence number {i} tells of lamp {i} in the long hall." for i in range(120))
+
+
+class FailingIndex(InMemoryVectorIndex):
+    """An index behind a wire: it is told of writes by the worker alone, and can be down."""
+
+    follows_commits = False
+    down = False
+
+    async def apply(self, ops: Sequence[IndexOp]) -> None:
+        self._answer()
+        await super().apply(ops)
+
+    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+        self._answer()
+        return await super().query(vector, selection, limit)
+
+    async def reset(self) -> None:
+        self._answer()
+        await super().reset()
+
+    def _answer(self) -> None:
+        if self.down:
+            raise IndexDown("The index is down.")
+
+
+class World:
+    """A store, its services, and a hand on the clock."""
+
+    def __init__(self, *, follows: bool = True, **settings: Any) -> None:
+        self.clock = ManualClock()
+        self.ledger = InMemoryLedger(self.clock)
+        self.embedder = InMemoryEmbedder()
+        self.index = InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock)
+        self.services = assemble(Settings(**settings), self.ledger, self.index, self.embedder, NoReranker(), self.clock)
+        self.services.work.jitter = lambda: 0.0
+
+    async def add(self, text: str, **about: Any) -> Stored:
+        """Add a note."""
+        return await self.services.add_note(text, Description(**about), ME)
+
+    async def drain(self) -> None:
+        """Let the worker do all that is due."""
+        while await self.services.work.once():
+            pass
+
+    async def settle(self, seconds: float = 600.0) -> None:
+        """Let time pass until nothing waits any more."""
+        await self.drain()
+        while (await self.ledger.backlog(self.clock.now())).pending and seconds > 0:
+            self.clock.advance(60)
+            seconds -= 60
+            await self.drain()
+
+    async def find(self, query: str, mode: Mode = Mode.HYBRID) -> SearchResult:
+        """Search everything."""
+        return await self.services.search(SearchRequest(query=query, principal=ME, mode=mode, limit=10))
+
+    async def found(self, query: str, mode: Mode = Mode.HYBRID) -> list[str]:
+        """Public ids of what a search finds."""
+        return [hit.note.public_id for hit in (await self.find(query, mode)).hits]
+
+    async def chunk_count(self) -> int:
+        """How many chunks are stored."""
+        return (await self.ledger.corpus([])).chunks
