@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from nur.observability import events
 from nur.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytest_plugins = ["tests.servers.fixtures"]
@@ -23,3 +26,16 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUR_CONFIG", raising=False)
     monkeypatch.setenv("NUR_DATA_DIR", str(tmp_path / "data"))
     assert "OPENAI_API_KEY" not in os.environ
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command that a test runs in this process sets up logging for good; the next test must not notice."""
+    loggers = [logging.getLogger(name) for name in (None, *events.QUIET)]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    root = logging.getLogger()
+    for handler in [found for found in root.handlers if isinstance(found.formatter, events.JsonFormatter)]:
+        root.removeHandler(handler)

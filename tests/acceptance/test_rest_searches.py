@@ -126,6 +126,18 @@ async def test_traces_that_are_not_there_are_not_found(rest: Rest) -> None:
         assert (await rest.problem(404, "GET", f"/v2/admin/{path}/{uuid4()}"))["code"] == "not_found"
 
 
+async def test_a_search_can_be_traced_to_its_candidates(rest: Rest) -> None:
+    note = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": HALL})
+    found = await rest.ok("POST", "/v2/searches", {"query": HALL[:60]})
+    trace = await rest.ok("GET", f"/v2/admin/traces/{found['trace_id']}")
+    assert trace["search_id"] == found["search_id"]
+    assert {one["public_id"] for one in trace["candidates"]} == {note["note_id"]}
+    assert trace["candidates"][0]["verdict"] == "returned"
+    item = await rest.ok("GET", f"/v2/admin/trace-items/{trace['items'][0]['item_id']}")
+    assert item["chunk_id"] == trace["items"][0]["chunk_id"]
+    assert item["scores"]["score"] > 0
+
+
 async def test_unknown_paths_and_methods_are_problems(rest: Rest) -> None:
     assert (await rest.problem(404, "GET", "/v2/nothing"))["code"] == "not_found"
     response = await rest.call("PUT", "/v2/searches")

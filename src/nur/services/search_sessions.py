@@ -189,7 +189,7 @@ def _outline(result: SearchResult) -> dict[str, Any]:
         "hits": [asdict(_found(hit)) for hit in result.hits],
         "degraded": list(result.degraded),
         "reason": result.reason.value if result.reason else None,
-        "trace_id": _name(getattr(result, "trace_id", None)),  # set once searches are traced
+        "trace_id": str(result.trace_id),
     }
 
 
@@ -202,9 +202,5 @@ def _found(hit: Hit) -> Found:
         rrf_score=hit.rrf_score,
         ranks=dict(hit.ranks),
         passages=[(passage.start_char, passage.end_char, passage.score) for passage in hit.passages],
-        item_id=_name(getattr(hit, "item_id", None)),
+        item_id=str(hit.item_id),
     )
-
-
-def _name(value: object) -> str | None:
-    return None if value is None else str(value)

@@ -1,14 +1,12 @@
 """/v2/admin: traces, the index, the outbox, the trash."""
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from nur.bootstrap import Services
 from nur.domain.errors import NotFound
-from nur.domain.notes import Principal
 from nur.entrypoints.rest.doors import Caller, Open, etag
 from nur.entrypoints.rest.fields import Body
 from nur.entrypoints.rest.note_models import NoteOut, Receipt
@@ -23,42 +21,22 @@ PREVIEW = 200
 DEAD_SHOWN = 50
 
 
-class Traces(Protocol):
-    """Where traces of searches are read."""
-
-    async def trace(self, trace_id: UUID, principal: Principal) -> dict[str, Any] | None:
-        """A whole trace."""
-        ...
-
-    async def item(self, item_id: UUID, principal: Principal) -> dict[str, Any] | None:
-        """One returned item, with per-stage scores and reasons."""
-        ...
-
-
-def _traces(services: Services) -> Traces | None:
-    """The trace service, where searches are traced."""
-    found: Traces | None = getattr(services, "traces", None)
-    return found
-
-
 @router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
 async def get_trace(trace_id: UUID, services: Open, caller: Caller) -> Response:
     """Every candidate of a search, and why it was kept or dropped."""
-    traces = _traces(services)
-    found = await traces.trace(trace_id, caller) if traces else None
+    found = await services.traces.find(caller.tenant, trace_id)
     if found is None:
         raise NotFound(f"Trace {trace_id} not found")
-    return answered(Trace.model_validate(found))
+    return answered(Trace.of(found))
 
 
 @router.get("/trace-items/{item_id}", response_model=TraceItem, responses=documented(404))
 async def get_trace_item(item_id: UUID, services: Open, caller: Caller) -> Response:
-    """One item of an answer, with its chunk, its scores a stage, and the reasons."""
-    traces = _traces(services)
-    found = await traces.item(item_id, caller) if traces else None
+    """One item of an answer, with its chunk, its scores a stage, and its ranks."""
+    found = await services.traces.find_item(caller.tenant, item_id)
     if found is None:
         raise NotFound(f"Trace item {item_id} not found")
-    return answered(TraceItem.model_validate(found))
+    return answered(TraceItem.of(found))
 
 
 class RebuildIn(Body):
