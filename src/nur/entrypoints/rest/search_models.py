@@ -1,6 +1,5 @@
 """Bodies of the search routes."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self
 from uuid import UUID
@@ -256,7 +255,7 @@ class Trace(BaseModel):
             outcome=dict(trace.outcome),
             timings=dict(trace.timings),
             candidates=[
-                {name: value for name, value in asdict(one).items() if value is not None} for one in trace.candidates
+                {name: value for name, value in one._asdict().items() if value is not None} for one in trace.candidates
             ],
             items=[TraceItem.of(item) for item in trace.items],
             created_at=trace.created_at,
