@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.domain.chunks import sha256
 from nur.domain.notes import Description, Principal
+from nur.observability.events import traced
 from tests.note_world import LONG
 from tests.rest_client import Rest, open_rest
 
@@ -121,6 +123,38 @@ async def test_a_stale_condition_changes_nothing(rest: Rest) -> None:
         assert (await rest.problem(412, "DELETE", f"/v2/notes/{name}", If_Match=condition))["status"] == 412
     assert (await rest.ok("GET", f"/v2/notes/{name}"))["title"] == "a"
     await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "c"}, If_Match="*")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/v2/events", '{"text":"The bell rang."}', 201),  # done again it would be a second event
+        ("PATCH", "/v2/notes/{name}", '{"title":"Bell"}', 200),
+        ("PATCH", "/v2/notes/{name}", '{"text":"The bell rang twice."}', 200),
+        ("DELETE", "/v2/notes/{name}", "", 204),  # done again it would be not found
+    ],
+)
+async def test_a_call_that_died_before_its_answer_is_not_done_again(
+    rest: Rest, method: str, path: str, body: str, status: int
+) -> None:
+    services, json = rest.services, {"Content-Type": "application/json"}
+    key = {"Idempotency-Key": "k", **json}
+    path = path.format(name=(await rest.ok("POST", "/v2/notes", {"text": "A note."}))["note_id"])
+    earlier = services.clock.now() - timedelta(minutes=2)
+    with traced("dead"):  # the write of a call whose process died before it could answer
+        asked = sha256(f"{method} {path}?\n{body}")
+        assert await services.ledger.claim("default", "local:k", asked, "dead", earlier) is None
+        assert (await rest.client.request(method, path, content=body, headers=json)).status_code == status
+    before = (await rest.ok("GET", "/v2/notes?text=true"))["notes"]
+
+    late = await rest.client.request(method, path, content=body, headers=key)
+    assert late.status_code == status
+    if status != 204:
+        note = next(note for note in before if note["note_id"] == late.json()["note_id"])
+        assert late.headers["etag"] == f'"{note["revision"]}"'
+    assert (await rest.ok("GET", "/v2/notes?text=true"))["notes"] == before
+    replayed = await rest.client.request(method, path, content=body, headers=key)
+    assert (replayed.status_code, replayed.content) == (status, late.content)
 
 
 async def test_a_call_under_an_idempotency_key_is_done_once(rest: Rest) -> None:

@@ -106,6 +106,13 @@ def renew(connection: Connection, jobs: Sequence[Job], until: datetime) -> None:
         connection.execute(update(indexing_outbox).where(_held(job)).values(leased_until=until))
 
 
+def release_all(connection: Connection) -> None:
+    """For a process that owns the store alone: whoever held leases is dead."""
+    connection.execute(
+        update(indexing_outbox).where(o.leased_by.is_not(None)).values(leased_by=None, leased_until=None)
+    )
+
+
 def retry_dead(connection: Connection, now: datetime) -> int:
     """Give every dead letter a new life."""
     dead = update(indexing_outbox).where(o.state == DEAD)
