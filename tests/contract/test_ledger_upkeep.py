@@ -79,6 +79,16 @@ async def test_dead_letters_are_named_and_can_be_tried_again(ledger: Ledger, clo
     assert again.attempts == 0
 
 
+async def test_the_error_told_is_that_of_a_dead_letter(ledger: Ledger, clock: ManualClock) -> None:
+    await kept(ledger, "Dead.")
+    (dead,) = await ledger.lease("one", 9, clock.now(), MINUTE)
+    await ledger.postpone(dead, "too long", None)
+    await kept(ledger, "Waits.")
+    (waits,) = await ledger.lease("one", 9, clock.now(), MINUTE)
+    await ledger.postpone(waits, "provider down", clock.now() + timedelta(seconds=9))
+    assert (await ledger.backlog(clock.now())).last_error == "too long"
+
+
 async def test_a_job_is_due_until_it_is_done_or_put_off(ledger: Ledger, clock: ManualClock) -> None:
     await kept(ledger, "Tea.")
     await kept(ledger, "Milk.")

@@ -83,9 +83,9 @@ class Work:
             with traced():
                 async with self._heartbeat(jobs):
                     await self._do(jobs)
-            backlog = await self.ledger.backlog(self.clock.now())
-            metrics.OUTBOX_PENDING.set(backlog.pending)
-            metrics.OUTBOX_DEAD.set(backlog.dead)
+        backlog = await self.ledger.backlog(self.clock.now())
+        metrics.OUTBOX_PENDING.set(backlog.pending)
+        metrics.OUTBOX_DEAD.set(backlog.dead)
         return len(jobs)
 
     async def _round(self) -> int:
