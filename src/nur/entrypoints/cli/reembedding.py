@@ -6,14 +6,8 @@ import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from nur.bootstrap import (
-    LOCAL_PROVIDER,
-    OPENAI_PROVIDER,
-    make_ledger,
-    open_embedder,
-    refuse_bad_key,
-    wanted_model,
-)
+from nur.bootstrap import make_ledger
+from nur.bootstrap.embedders import LOCAL_PROVIDER, OPENAI_PROVIDER, open_embedder, refuse_bad_key, wanted_model
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration
 from nur.ports.clock import SystemClock

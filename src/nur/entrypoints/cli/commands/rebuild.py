@@ -50,9 +50,9 @@ def command(rechunk: bool, wipe_foreign: str | None, yes: bool, as_json: bool, d
 
 
 def _wipe(name: str, data_dir: str | None) -> None:
-    from nur import bootstrap
+    from nur.bootstrap.indexes import wipe_foreign
 
-    bootstrap.wipe_foreign(load(**({"nur_data_dir": data_dir} if data_dir else {})), name)
+    wipe_foreign(load(**({"nur_data_dir": data_dir} if data_dir else {})), name)
     click.echo(f"collection {name} deleted", err=True)
 
 
