@@ -19,6 +19,7 @@ from nur.bootstrap.services import Services, assemble
 from nur.domain.errors import BadConfiguration
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
+from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -41,6 +42,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(ledger.close)
         store_id = await ledger.settle("store_id", uuid4().hex)
+        switched = await _switch(ledger, clock)
         embedder = await store_embedder(settings, ledger)
         stack.push_async_callback(embedder.close)
         await refuse_bad_key(embedder)
@@ -54,7 +56,10 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         services = assemble(settings, ledger, index, embedder, reranker, clock)
         stack.push_async_callback(services.traces.flush)
         await services.open_index()
+        if switched and index.follows_commits:  # it has just read every vector that there is
+            await ledger.mark_all_indexed(embedder.model.version, clock.now())
         stack.push_async_callback(services.rebuild.stop)
+        stack.push_async_callback(services.reembed.stop)
         for job in (
             services.open_index.keep_trying(),
             services.work.forever(),
@@ -74,6 +79,16 @@ def make_ledger(settings: Settings, clock: Clock) -> Ledger:
     from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 
     return SqliteLedger(settings.nur_data_dir, clock)
+
+
+async def _switch(ledger: Ledger, clock: Clock) -> bool:
+    """Give the store the model that everything was embedded with meanwhile; says whether there was one."""
+    version = await ledger.fact(NEXT_EMBEDDING_VERSION)
+    if version is None:
+        return False
+    await ledger.switch_embedding(version, clock.now())
+    log.info("embedding_switched", to_version=version)
+    return True
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

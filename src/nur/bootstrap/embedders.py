@@ -21,9 +21,15 @@ LOCAL_PROVIDER, OPENAI_PROVIDER = "local", "openai"
 
 async def store_embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
-    wanted = wanted_model(settings)
     settled = await ledger.fact("embedding_version")
-    held = wanted if settled is None else EmbeddingModel.parse(settled)
+    held = wanted_model(settings) if settled is None else EmbeddingModel.parse(settled)
+    refuse_other_model(settings, held)
+    return open_embedder(settings, held)
+
+
+def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
+    """A store keeps its model: settings that name another one are refused. Raises BadConfiguration."""
+    wanted = wanted_model(settings)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == held.provider and wanted != held:
         raise BadConfiguration(
@@ -35,7 +41,6 @@ async def store_embedder(settings: Settings, ledger: Ledger) -> Embedder:
             f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {held.version}. "
             f"Set EMBEDDINGS={held.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
         )
-    return open_embedder(settings, held)
 
 
 def wanted_model(settings: Settings) -> EmbeddingModel:
@@ -49,6 +54,39 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
     return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
 
 
+def named_model(settings: Settings, name: str) -> EmbeddingModel:
+    """`local`, `openai` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
+    if name in (LOCAL_PROVIDER, OPENAI_PROVIDER):
+        return wanted_model(settings.model_copy(update={"embeddings": name}))
+    try:
+        model = EmbeddingModel.parse(name)
+    except ValueError:
+        model = EmbeddingModel("", "", 0)
+    local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
+    if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
+        raise BadConfiguration(f"{name}: no such model. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS.")
+    return model
+
+
+async def open_named(settings: Settings, name: str) -> Embedder:
+    """The embedder of a model that the store is to have, for a server that runs. Raises BadConfiguration."""
+    model = named_model(settings, name)
+    try:
+        refuse_other_model(settings, model)
+    except BadConfiguration as error:
+        raise BadConfiguration(
+            f"This server's settings ask for {wanted_model(settings).version}: it could not open a store of "
+            f"{model.version}. Stop it, embed with the same command, change the settings, start it again."
+        ) from error
+    embedder = open_embedder(settings, model)
+    try:
+        await refuse_bad_key(embedder)
+    except BadConfiguration:
+        await embedder.close()
+        raise
+    return embedder
+
+
 def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
     """The embedder of a model. Raises KeyRefused when it needs a key that is not there."""
     if model.provider == LOCAL_PROVIDER:
@@ -57,7 +95,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         return LocalEmbedder()
     if settings.openai_api_key is None:
         raise KeyRefused(
-            f"OPENAI_API_KEY not configured: the store's vectors are of {model.version}. "
+            f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. "
             "Set it, or use EMBEDDINGS=local with another NUR_DATA_DIR."
         )
     from nur.adapters.openai.batches import BatchLimits

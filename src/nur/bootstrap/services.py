@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.bootstrap.cutting import policies, tokenisers
-from nur.bootstrap.embedders import measured_profile
+from nur.bootstrap.embedders import measured_profile, open_named
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.services.add_event import AddEvent
@@ -28,6 +28,7 @@ from nur.services.query_vector import QueryVector
 from nur.services.quote import Quote
 from nur.services.rebuild import Rebuild
 from nur.services.reembed_artifact import ReembedArtifact
+from nur.services.reembed_online import ReembedOnline
 from nur.services.remember import Remember
 from nur.services.rerank import Rerank
 from nur.services.search import Search
@@ -88,6 +89,7 @@ class Services:
     trash: Trash
     tidy: Tidy
     rebuild: Rebuild
+    reembed: ReembedOnline
     health: Health
     work: Work
     open_index: OpenIndex
@@ -146,6 +148,7 @@ def assemble(
         trash=trash,
         tidy=Tidy(ledger, forget, trash, clock),
         rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
+        reembed=ReembedOnline(ledger, embedder, lambda name: open_named(settings, name), clock),
         health=Health(ledger, index, embedder, clock),
         work=work,
         open_index=OpenIndex(ledger, index, clock, version),
