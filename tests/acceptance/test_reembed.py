@@ -130,7 +130,7 @@ async def test_a_crash_between_embedding_and_switch_loses_neither(tmp_path: Path
     ("settings", "to", "words"),
     [
         ({}, "openai", "OPENAI_API_KEY"),
-        ({}, "openai:x", "no such model"),
+        ({}, "openai:x", "No such model: openai:x"),
         ({"embeddings": "local", "openai_api_key": "sk-test"}, "openai", "settings ask for local:"),
     ],
     ids=["no key", "no model", "settings say otherwise"],

@@ -64,7 +64,7 @@ def named_model(settings: Settings, name: str) -> EmbeddingModel:
         model = EmbeddingModel("", "", 0)
     local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
     if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
-        raise BadConfiguration(f"{name}: no such model. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS.")
+        raise BadConfiguration(f"No such model: {name}. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS.")
     return model
 
 

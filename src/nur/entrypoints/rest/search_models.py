@@ -117,6 +117,7 @@ class ItemOut(BaseModel):
     end_char: int | None
     passages: list[PassageOut]
     stitched: StitchedOut | None
+    duplicates: list[str] = Field(description="notes with almost the same text, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
     source: Source
     confidence: float | None
@@ -152,6 +153,7 @@ class ItemOut(BaseModel):
             stitched=None
             if around is None
             else StitchedOut(text=around.text, start_char=around.start_char, end_char=around.end_char),
+            duplicates=list(item.found.duplicates),
             text=item.text,
             source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
             confidence=about.confidence,

@@ -59,7 +59,8 @@ def _wipe(name: str, data_dir: str | None) -> None:
 async def _rebuild(store: Store, *, rechunk: bool, quiet: bool) -> Any:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     report = await store.call("POST", PATH, {"rechunk": rechunk})
-    with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
         bar = progress.add_task("chunks", total=None)
         while report["state"] in _AT_WORK:
             await asyncio.sleep(LOOK_EVERY_SECONDS)

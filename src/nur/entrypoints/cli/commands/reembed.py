@@ -58,7 +58,8 @@ def command(to: str | None, purge_old: bool, yes: bool, as_json: bool, data_dir:
 async def _reembed(settings: Settings, to: str, *, quiet: bool) -> dict[str, Any]:
     """What came of it: the fields of `Reembedded`."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as bars:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bars:
         bar = bars.add_task("chunks", total=None)
 
         def progress(done: int, total: int) -> None:
