@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 ME = Principal()
+WORDS = "harbour mill bridge orchard chapel market tower meadow quarry ferry lighthouse stable".split()
 
 
 @pytest.fixture
@@ -271,6 +272,43 @@ async def test_near_duplicates_are_reported_after_indexing(rest: Rest) -> None:
     assert [near["note_id"] for near in second["near_duplicates"]] == [first["note_id"]]
     again = await rest.ok("GET", f"/v2/notes/{second['note_id']}?near_duplicates=true")
     assert again["near_duplicates"] == second["near_duplicates"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_near"),
+    [
+        ("Our flight was delayed by three hours due to the fog", True),  # an edited copy
+        ("Because of fog our flight was delayed by three hours.", True),  # in other words
+        ("Our luggage was lost on the way back from Oslo.", False),  # the same subject
+        ("The soup tastes better with a spoon of miso.", False),
+    ],
+)
+async def test_copies_and_paraphrases_are_near(rest: Rest, text: str, is_near: bool) -> None:
+    first = await rest.ok(
+        "POST", "/v2/notes?wait=indexed", {"text": "Our flight was delayed by three hours due to fog."}
+    )
+    second = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text})
+    assert [near["note_id"] for near in second["near_duplicates"]] == ([first["note_id"]] if is_near else [])
+
+
+async def test_another_number_is_another_fact(rest: Rest) -> None:
+    for text in ("Sprint 12 ended two days late.", "Sprint 13 ended two days late."):
+        stored = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text})
+        assert stored["near_duplicates"] == []
+
+
+async def test_a_long_note_is_near_its_edited_copy_and_not_near_one_of_the_same_form(rest: Rest) -> None:
+    form = " ".join(f"Room {i} was inspected and the lamp over the door was found in order." for i in range(90))
+    report = [f"On day {i} the keeper of the {word} wrote a letter." for i, word in enumerate(WORDS * 4)]
+    texts = [
+        f"{form} {' '.join(report)}",
+        f"{form} {' '.join([*report[:20], 'Nobody came that evening.', *report[21:]])}",
+        f"{form} {' '.join(f'The {word} was painted by the people of the village.' for word in WORDS * 4)}",
+    ]
+    original, copy, other = [await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text}) for text in texts]
+    assert copy["chunk_count"] > 2
+    assert [near["note_id"] for near in copy["near_duplicates"]] == [original["note_id"]]
+    assert other["near_duplicates"] == []
 
 
 async def test_chunks_are_slices_of_the_note(rest: Rest) -> None:
