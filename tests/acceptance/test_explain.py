@@ -44,7 +44,7 @@ async def test_the_route_tells_what_became_of_every_candidate(server: NurProcess
 @pytest.mark.parametrize(
     ("search_id", "status", "code"),
     [
-        ("no-uuid", 400, "bad_request"),
+        ("no-uuid", 422, "invalid"),
         ("00000000-0000-0000-0000-000000000000", 404, "not_found"),
     ],
 )

@@ -323,3 +323,19 @@ async def test_chunks_are_slices_of_the_note(rest: Rest) -> None:
 async def test_a_description_in_the_domain_and_over_rest_are_one(rest: Rest) -> None:
     stored = await rest.services.add_note("Tea.", Description(title="T"), ME)
     assert (await rest.ok("GET", f"/v2/notes/{stored.note.public_id}"))["title"] == "T"
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "status", "words"),
+    [
+        (b"{bad", "application/json", 400, "The body is not valid JSON."),
+        (b'{"text": "x"}', "text/plain", 422, "body: must be a JSON object, sent with Content-Type: application/json"),
+        (b'{"text": "  "}', "application/json", 422, "body.text: must hold more than blanks, and no NUL character"),
+        (b'{"text": "x", "key": "a\\u0000"}', "application/json", 422, "body.key: must not hold a NUL character"),
+    ],
+)
+async def test_a_body_that_cannot_be_used_is_answered_in_words(
+    rest: Rest, content: bytes, content_type: str, status: int, words: str
+) -> None:
+    answer = await rest.client.post("/v2/notes", content=content, headers={"Content-Type": content_type})
+    assert (answer.status_code, answer.json()["detail"]) == (status, words)

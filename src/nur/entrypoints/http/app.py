@@ -11,7 +11,6 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from nur.entrypoints.http import explanations
 from nur.entrypoints.http.guard import Callers, Guard
 from nur.entrypoints.http.lazily import LazyRest
 from nur.observability import metrics
@@ -65,10 +64,6 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
     async def exposition(_: Request) -> Response:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def explain(request: Request) -> Response:
-        async with services() as opened:
-            return await explanations.answer(request, opened)
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with server.session_manager.run():
@@ -82,7 +77,6 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
         Route("/livez", live),
         Route("/readyz", ready),
         Route("/metrics", exposition),
-        Route("/v2/searches/{search_id}/explain", explain),
         LazyRest(services),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, callers=callers)], lifespan=lifespan)

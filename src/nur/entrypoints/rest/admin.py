@@ -12,7 +12,7 @@ from nur.entrypoints.rest.doors import Caller, Open, etag
 from nur.entrypoints.rest.fields import Body
 from nur.entrypoints.rest.note_answers import NoteOut, Receipt
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.trace_answers import Trace, TraceItem
+from nur.entrypoints.rest.trace_answers import ExplainedItem, Trace
 from nur.services.rebuild import RebuildReport, RebuildState
 
 router = APIRouter(prefix="/v2/admin", tags=["admin"])
@@ -30,19 +30,23 @@ async def get_trace(trace_id: UUID, services: Open, caller: Caller) -> Response:
     return answered(Trace.of(found))
 
 
-@router.get("/trace-items/{item_id}", response_model=TraceItem, responses=documented(404))
+@router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
 async def get_trace_item(item_id: UUID, services: Open, caller: Caller) -> Response:
-    """One item of an answer, with its chunk, its scores a stage, and its ranks."""
-    found = await services.traces.find_item(caller.tenant, item_id)
-    if found is None:
+    """One item of an answer, with its chunk, its scores a stage, its ranks, and why it stands at its place."""
+    item = await services.traces.find_item(caller.tenant, item_id)
+    if item is None:
         raise NotFound(f"Trace item {item_id} not found")
-    return answered(TraceItem.of(found))
+    note = (await services.ledger.by_ids([item.note_id])).get(item.note_id)
+    explained = None if note is None else await services.explain(item.trace_id, caller, note.public_id)
+    return answered(ExplainedItem.explained(item, None if explained is None else explained.note))
 
 
 class RebuildIn(Body):
     """How to rebuild."""
 
-    rechunk: bool = Field(default=False, description="cut notes anew whose chunking policy is another one now")
+    rechunk: bool = Field(
+        default=False, description="cut notes anew whose chunking policy is another one now", examples=[False]
+    )
 
 
 class RebuildOut(BaseModel):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
+from nur.entrypoints.rest.fields import NO_NUL, SOMETHING
 from nur.observability.events import EventLog
 
 log = EventLog("Rest")
@@ -42,6 +43,10 @@ TITLES = {
     503: "Unavailable, try again",
 }
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_PATTERNS = {
+    SOMETHING: "must hold more than blanks, and no NUL character",
+    NO_NUL: "must not hold a NUL character",
+}
 _ECHO = 60
 _SHOWN = 10
 
@@ -140,10 +145,9 @@ async def of_http(_: Request, error: Exception) -> Response:
 async def of_validation(_: Request, error: Exception) -> Response:
     """What the schema does not allow, field by field, without the values."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    found = [
-        FieldProblem(field=_place(problem["loc"]), message=str(problem["msg"]).removeprefix("Value error, "))
-        for problem in error.errors()[:_SHOWN]
-    ]
+    if any(problem["type"] == "json_invalid" for problem in error.errors()):
+        return answer(400, "bad_request", "The body is not valid JSON.")
+    found = [FieldProblem(field=_place(problem["loc"]), message=_words(problem)) for problem in error.errors()[:_SHOWN]]
     unknown = next((p for p in error.errors() if p["type"] == "extra_forbidden" and "filters" in p["loc"]), None)
     if unknown is not None:
         detail = f"Invalid filter: {str(unknown['loc'][-1])[:_ECHO]}"
@@ -155,6 +159,15 @@ async def of_validation(_: Request, error: Exception) -> Response:
 async def of_bug(_: Request, __: Exception) -> Response:
     """A bug: the client learns that, the log learns where."""
     return answer(500, "internal", "Internal error. The server's log has the details.")
+
+
+def _words(problem: Mapping[str, Any]) -> str:
+    """What is wrong, in words: a pattern says little, and a body that is no object was mostly sent without its type."""
+    if problem["type"] == "string_pattern_mismatch":
+        return _PATTERNS.get(problem["ctx"]["pattern"], str(problem["msg"]))
+    if problem["type"] == "model_attributes_type":
+        return "must be a JSON object, sent with Content-Type: application/json"
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _place(loc: Sequence[Any]) -> str:

@@ -1,14 +1,17 @@
 """/v2/searches."""
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, Open
+from nur.entrypoints.rest.explanations import as_json
 from nur.entrypoints.rest.note_answers import NoteOut
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.search_models import Chosen, ChosenNotes, SearchIn, SearchOut
+from nur.entrypoints.rest.trace_answers import Explanation
 
 router = APIRouter(prefix="/v2", tags=["searches"])
 
@@ -24,6 +27,17 @@ async def search(body: SearchIn, services: Open, caller: Caller) -> Response:
 async def repeat_search(search_id: UUID, services: Open, caller: Caller) -> Response:
     """The same answer again, for a day; what was deleted or changed since is left out."""
     return answered(SearchOut.of(await services.search_sessions.again(search_id, caller)))
+
+
+@router.get("/searches/{search_id}/explain", response_model=Explanation, responses=documented(404))
+async def explain_search(
+    search_id: UUID,
+    services: Open,
+    caller: Caller,
+    note: Annotated[str | None, Query(max_length=400, description="what became of this note")] = None,
+) -> Response:
+    """What became of every candidate of a search, and of one note; by a search's id or its trace's."""
+    return answered(Explanation.model_validate(as_json(await services.explain(search_id, caller, note))))
 
 
 @router.post("/searches/{search_id}/notes", response_model=ChosenNotes, responses=documented(404))

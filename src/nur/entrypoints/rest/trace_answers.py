@@ -7,16 +7,17 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from nur.domain import traces
+from nur.services.explain import NoteExplained
 
 
 class TraceItem(BaseModel):
-    """Why one item was returned at its place."""
+    """One item of an answer, with its scores a stage."""
 
     item_id: UUID
     trace_id: UUID
     rank: int = Field(description="place in the answer, from 1")
-    note_id: UUID
-    chunk_id: UUID
+    note_id: UUID = Field(description="internal")
+    chunk_id: UUID = Field(description="internal")
     scores: dict[str, Any] = Field(description="score, lexical, cosine, bonus, rrf_score, rerank_score, ranks")
 
     @classmethod
@@ -30,6 +31,40 @@ class TraceItem(BaseModel):
             chunk_id=item.chunk_id,
             scores=dict(item.scores),
         )
+
+
+class ExplainedItem(TraceItem):
+    """Why one item was returned at its place."""
+
+    public_id: str | None = Field(default=None, description="of the note", examples=["note_0123456789ab"])
+    chunk_index: int | None = None
+    verdict: str | None = Field(default=None, examples=["returned"])
+    why: str | None = Field(default=None, description="in a sentence")
+
+    @classmethod
+    def explained(cls, item: traces.TraceItem, note: NoteExplained | None) -> Self:
+        """The item, and what became of its note; None once the trace's candidates are gone."""
+        shown = cls.of(item)
+        if note is None:
+            return shown
+        chunk = note.candidates[0].chunk_index if note.candidates else None
+        words = {"public_id": note.public_id, "chunk_index": chunk, "verdict": str(note.verdict), "why": note.why}
+        return shown.model_copy(update=words)
+
+
+class Explanation(BaseModel):
+    """What became of a search's candidates: ids and numbers, no texts."""
+
+    search_id: UUID
+    trace_id: UUID
+    created_at: str
+    query: str | None = Field(description="null where queries are kept out of traces")
+    request: dict[str, Any]
+    outcome: dict[str, Any]
+    timings: dict[str, float] = Field(description="milliseconds by stage")
+    items: list[dict[str, Any]]
+    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
+    note: dict[str, Any] | None = Field(default=None, description="what became of the note that was asked about")
 
 
 class Trace(BaseModel):

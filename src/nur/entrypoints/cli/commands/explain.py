@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import http.client
-import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,16 +9,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from nur.domain.errors import BadRequest
-from nur.entrypoints.stdio.locate import running
-from nur.observability import events
-from nur.settings import load
+from nur.entrypoints.cli import showing
+from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
 
 if TYPE_CHECKING:
-    from nur.entrypoints.stdio.locate import Server
-    from nur.settings import Settings
+    from nur.entrypoints.cli.reach import Store
 
-TIMEOUT_SECONDS = 60
 TABLE_ROWS = 20
 #: What each verdict means, for the table.
 MEANINGS = {
@@ -38,51 +31,20 @@ MEANINGS = {
 @click.argument("search_id")
 @click.argument("note_id", required=False)
 @click.option("--all", "every", is_flag=True, help="List every candidate, not the first twenty.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@click.option("--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR).")
+@json_option
+@data_dir_option
 def command(search_id: str, note_id: str | None, every: bool, as_json: bool, data_dir: str | None) -> None:
     """Say why a search returned what it did, and why not another note.
 
     SEARCH_ID is in every search's structured content and in the log. NOTE_ID asks about one note: mem_…, art_…
     """
-    settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
-    server = running(settings.nur_data_dir)
-    if server is not None:
-        found = _ask(server, search_id, note_id)
-    else:
-        events.configure("ERROR")
-        found = asyncio.run(_read(settings, search_id, note_id))
-    if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
-    else:
-        show(Console(), found, every=every)
 
+    async def read(store: Store) -> Any:
+        path = f"/v2/searches/{quote(search_id, safe='')}/explain"
+        return await store.call("GET", path, params={"note": note_id})
 
-def _ask(server: Server, search_id: str, note_id: str | None) -> dict[str, Any]:
-    """The running server owns the store: it answers."""
-    path = f"/v2/searches/{quote(search_id, safe='')}/explain" + (f"?note={quote(note_id)}" if note_id else "")
-    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=TIMEOUT_SECONDS)
-    try:
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        body: dict[str, Any] = json.loads(answer.read())
-    except (OSError, ValueError) as error:
-        raise BadRequest(f"The server at {server.host}:{server.port} did not answer.") from error
-    finally:
-        connection.close()
-    if answer.status != http.client.OK:
-        raise BadRequest(str(body.get("message", f"The server answered with status {answer.status}.")))
-    return body
-
-
-async def _read(settings: Settings, search_id: str, note_id: str | None) -> dict[str, Any]:
-    """No server runs: read the store."""
-    from nur import bootstrap
-    from nur.entrypoints.http.explanations import explanation
-
-    async with bootstrap.running(settings) as services:
-        return await explanation(services, search_id, note_id)
+    found = with_store(data_dir, read)
+    showing.as_json(found) if as_json else show(Console(), found, every=every)
 
 
 def show(console: Console, found: dict[str, Any], *, every: bool = False) -> None:

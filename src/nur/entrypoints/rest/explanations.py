@@ -1,45 +1,13 @@
-"""GET /v2/searches/{search_id}/explain?note=…: a search's trace as JSON, and what became of one note."""
+"""What became of a search's candidates, as plain values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
-
-from starlette.responses import JSONResponse
-
-from nur.domain.errors import BadRequest, NurError
-from nur.domain.notes import Principal
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from nur.bootstrap import Services
     from nur.domain.traces import TracedCandidate
     from nur.retrieval.ranking import Ranked
     from nur.services.explain import Explained, NoteExplained
-
-_STATUS = {"not_found": 404, "bad_request": 400}
-
-
-async def answer(request: Request, services: Services) -> Response:
-    """The explanation, or why there is none."""
-    try:
-        return JSONResponse(
-            await explanation(services, request.path_params["search_id"], request.query_params.get("note"))
-        )
-    except NurError as error:
-        body = {"code": error.code, "message": str(error), "retryable": error.retryable}
-        return JSONResponse(body, status_code=_STATUS.get(error.code, 503 if error.retryable else 500))
-
-
-async def explanation(services: Services, search_id: str, note: str | None) -> dict[str, Any]:
-    """What the route answers and what the command shows. Raises NotFound, BadRequest."""
-    try:
-        name = UUID(search_id)
-    except ValueError:
-        raise BadRequest("search_id must be a UUID, as search results give it") from None
-    return as_json(await services.explain(name, Principal(), note))
 
 
 def as_json(explained: Explained) -> dict[str, Any]:
