@@ -86,7 +86,6 @@ class Outage:
         assert len(embedded) == self.chunks
         assert set(embedded.values()) == {1}
         for name, word in list(self.written.items())[:: max(1, len(self.written) // SAMPLED)]:
-            asked = {"query": f"{word} stood in the outage.", "mode": "dense"}
-            answer = (await client.post("/v2/searches", json=asked)).json()
+            answer = (await client.post("/v2/searches", json={"query": word, "mode": "dense"})).json()
             assert answer["degraded"] == []
             assert answer["items"][0]["note_id"] == name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from nur.domain.errors import BadRequest
@@ -36,9 +37,30 @@ async def test_a_long_note_is_cut_by_sentences_and_each_chunk_embedded_once() ->
     assert stored.note.chunking_version == "sentences:512:512:128"
     await world.drain()
     assert world.embedder.embedded == stored.note.chunk_count == await world.index.count()
-    assert (await world.ledger.pooled([stored.note.note_id], world.embedder.model.version)).keys() == {
-        stored.note.note_id
-    }
+
+
+async def test_a_notes_own_vector_is_the_normalised_mean_of_its_chunks_without_another_call() -> None:
+    world = World()
+    note = (await world.add(LONG)).note
+    version = world.embedder.model.version
+    assert await world.ledger.pooled([note.note_id], version) == {}
+    await world.drain()
+    keys = [stored.chunk_key for stored in await world.ledger.chunks(note.note_id)]
+    vectors = await world.ledger.vectors(keys, version)
+    mean = np.mean([vectors[key] for key in keys], axis=0)
+    own = (await world.ledger.pooled([note.note_id], version))[note.note_id]
+    assert own == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+    assert world.embedder.embedded == len(keys)
+
+
+async def test_a_notes_chunks_have_the_same_ids_whenever_it_is_cut() -> None:
+    world = World()
+    first = await world.add(LONG)
+    await world.services.forget(first.note.public_id, None, ME)
+    again = await world.add(LONG)
+    assert again.note.public_id == first.note.public_id
+    assert again.chunk_ids == first.chunk_ids
+    assert len(set(first.chunk_ids)) == first.note.chunk_count > 1
 
 
 async def test_the_same_text_again_is_known_by_its_hash() -> None:
