@@ -59,6 +59,8 @@ def test_a_store_moves_to_another_model_and_back(
     assert (version, found[0]) == (local, "Note 3 speaks of tower3.")
     assert len(openai_stub.requests) > asked  # the question was embedded once by the new model, nothing else
 
+    assert run(["reembed", "--to", "local"]) == 0
+    assert capsys.readouterr().out == f"The store's model is {local} already.\n"
     assert run(["reembed", "--purge-old", "--yes"]) == 0
     assert f"5 vectors of {target} forgotten" in capsys.readouterr().out
 

@@ -100,6 +100,9 @@ async def _purge(settings: Settings) -> dict[str, int]:
 
 
 def _show(result: dict[str, Any]) -> None:
+    if result["to_version"] == result["from_version"]:
+        click.echo(f"The store's model is {result['to_version']} already.")
+        return
     click.echo(f"{result['embedded']} chunks embedded with {result['to_version']}")
     if told := result["comparison"]:
         click.echo(
