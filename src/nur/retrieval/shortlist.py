@@ -10,7 +10,6 @@ from nur.retrieval.duplicates import fold_duplicates
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nur.domain.notes import NoteId
     from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
@@ -37,7 +36,7 @@ def is_below(one: Ranked, floor: float | None) -> bool:
 
 def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:
     """The best chunk of each note, in order."""
-    best: dict[NoteId, Ranked] = {}
+    best: dict[str, Ranked] = {}
     for one in ranked:
-        best.setdefault(one.note_id, one)
+        best.setdefault(one.candidate.public_id, one)
     return list(best.values())

@@ -14,7 +14,7 @@ from tests.candidates import a_candidate
 from tests.ledger_notes import a_turn
 
 if TYPE_CHECKING:
-    from nur.ports.ledger import Candidate
+    from nur.ports.ledger import Glance
     from nur.retrieval.ranking import Ranked
 
 PROFILE = ModelProfile(embedding_version="test:model:8")
@@ -22,10 +22,10 @@ QUESTION = "When is tea drunk?"
 
 
 def ranked(
-    found: list[tuple[Candidate, float]], profile: ModelProfile = PROFILE, fusion: Fusion = Fusion.SCORE
+    found: list[tuple[Glance, float]], profile: ModelProfile = PROFILE, fusion: Fusion = Fusion.SCORE
 ) -> list[Ranked]:
     terms = query_terms(QUESTION, ANALYZER)
-    cosines = {candidate.stored.chunk_key: cosine for candidate, cosine in found}
+    cosines = {candidate.chunk_key: cosine for candidate, cosine in found}
     candidates = [candidate for candidate, _ in found]
     return rank(QUESTION, candidates, [], weigh(terms, {}, 10), 5.0, cosines, profile, fusion)
 
