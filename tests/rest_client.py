@@ -50,8 +50,9 @@ class Rest:
 async def rest_of(services: Services) -> AsyncIterator[Rest]:
     """A client over these services."""
 
-    async def provide() -> Services:
-        return services
+    @asynccontextmanager
+    async def provide() -> AsyncIterator[Services]:
+        yield services
 
     transport = httpx2.ASGITransport(app=make_rest(provide))
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as client:

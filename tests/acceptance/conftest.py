@@ -97,8 +97,9 @@ async def door(mode: str, **settings: Any) -> AsyncIterator[Door]:
 
 @asynccontextmanager
 async def _client(services: bootstrap.Services, mode: str = "auto") -> AsyncIterator[Client]:
-    async def provide() -> bootstrap.Services:
-        return services
+    @asynccontextmanager
+    async def provide() -> AsyncIterator[bootstrap.Services]:
+        yield services
 
     async with Client(make_server(tools(provide)), mode=mode) as client:
         yield client

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from nur.adapters.chroma.client import ChromaServer, connect, disconnect
+from nur.domain.chunks import sha256
+from nur.entrypoints.cli.app import run
 from tests.servers.chroma_server import ChromaProcess
 
 if TYPE_CHECKING:
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.acceptance.conftest import Door, OpenDoor
+    from tests.servers.openai_stub import OpenAIStub
 
 LONG = " ".join(f"Chapter {i} tells of the lighthouse keeper number {i} and his lamp." for i in range(300))
 
@@ -88,3 +93,77 @@ async def test_a_chroma_that_is_down_at_the_start_does_not_stop_it(open_door: Op
     async with open_door(chroma_host="127.0.0.1", chroma_port=chroma.port) as nur:
         await nur.data("memory_store", content="The keeper likes rye bread", type="fact", confidence=1.0)
         assert "rye" in await nur.text("memory_search", query="rye bread")
+
+
+async def test_another_models_vectors_get_collections_of_their_own(
+    open_door: OpenDoor, chroma: ChromaProcess, openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("CHROMA_HOST", "127.0.0.1"), ("CHROMA_PORT", str(chroma.port))):
+        monkeypatch.setenv(name, value)
+    async with open_door() as nur:
+        await nur.data("memory_store", content="The keeper likes rye bread", type="fact", confidence=1.0)
+        await _indexed(nur)
+        local = nur.services.embedder.model.version
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("OPENAI_BASE_URL", openai_stub.url)
+    target = "openai:text-embedding-3-small:64"
+    suffix = f"_{sha256(target)[:8]}"
+
+    assert await asyncio.to_thread(run, ["reembed", "--to", target]) == 0
+    async with open_door() as nur:
+        await _indexed(nur)
+        assert await nur.services.index.count() == 1
+        found = await nur.data("memory_search", query="which bread?")
+        assert (found["degraded"], len(found["hits"])) == ([], 1)
+    dimensions = _dimensions(chroma)
+    assert (dimensions["memory"], dimensions[f"memory{suffix}"]) == (256, 64)  # the former one's stay beside them
+
+    assert await asyncio.to_thread(run, ["reembed", "--to", local]) == 0
+    async with open_door() as nur:
+        await nur.data("memory_store", content="The keeper sleeps at noon", type="fact", confidence=1.0)
+        await _indexed(nur)
+        assert await nur.services.index.count() == 2
+    assert _counts(chroma) == {"memory": 2, f"memory{suffix}": 1}
+
+
+async def test_a_foreign_collection_stops_the_start_until_it_is_wiped_by_name(
+    open_door: OpenDoor, chroma: ChromaProcess, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("CHROMA_HOST", "127.0.0.1"), ("CHROMA_PORT", str(chroma.port))):
+        monkeypatch.setenv(name, value)
+    client = connect(ChromaServer("127.0.0.1", chroma.port), 10)
+    for foreign in ("memory", "theirs"):
+        client.create_collection(foreign, embedding_function=None).upsert(["1"], embeddings=np.ones((1, 2), np.float32))
+
+    assert await asyncio.to_thread(run, ["remember", "Rye bread."]) == 4
+    assert "nur rebuild --wipe-foreign memory" in capsys.readouterr().err
+    assert await asyncio.to_thread(run, ["rebuild", "--wipe-foreign", "nobodys", "--yes"]) == 2
+    assert "no collection 'nobodys'" in capsys.readouterr().err
+    assert client.get_collection("memory", embedding_function=None).count() == 1
+
+    assert await asyncio.to_thread(run, ["rebuild", "--wipe-foreign", "memory", "--yes"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "collection memory deleted\n"
+    assert told.out == "0 of 0 chunks rebuilt, 0 wait for vectors, 0 errors\n"
+    async with open_door() as nur:
+        await nur.data("memory_store", content="Rye bread", type="fact", confidence=1.0)
+        await _indexed(nur)
+        assert await nur.services.index.count() == 1
+    assert client.get_collection("theirs", embedding_function=None).count() == 1
+    disconnect(client)
+
+
+def _dimensions(chroma: ChromaProcess) -> dict[str, int]:
+    """By collection, how many numbers its vectors have."""
+    client = connect(ChromaServer("127.0.0.1", chroma.port), 10)
+    found = {each.name: each.peek(1)["embeddings"] for each in client.list_collections()}
+    disconnect(client)
+    return {name: len(vectors[0]) for name, vectors in found.items() if vectors is not None and len(vectors)}
+
+
+def _counts(chroma: ChromaProcess) -> dict[str, int]:
+    """By collection that holds notes, how many records."""
+    client = connect(ChromaServer("127.0.0.1", chroma.port), 10)
+    found = {each.name: each.count() for each in client.list_collections()}
+    disconnect(client)
+    return {name: records for name, records in found.items() if records and not name.startswith("nur_state")}

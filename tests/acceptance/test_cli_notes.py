@@ -97,4 +97,4 @@ def test_wiping_is_for_chroma_alone(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize("name", ["banana", "local:other:12", "openai:x:0"])
 def test_an_unknown_model_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reembed", "--to", name, "--data-dir", str(tmp_path / "data")]) == 2
-    assert f"--to {name}" in capsys.readouterr().err
+    assert f"No such model: {name}." in capsys.readouterr().err

@@ -7,9 +7,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from mcp import Client
 
+from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.ports.clock import SystemClock
+from tests.ledger_notes import a_note, creation
 from tests.servers import faults
 from tests.servers.nur_server import NurProcess, clean_environment
 
@@ -66,6 +70,30 @@ async def test_a_well_server_passes_every_check_and_keeps_nothing(openai_stub: O
         failed = {name for name, check in checks.items() if check["result"] == "failed"}
         assert {"embedding health", "memory"} <= failed
         assert checks["clean up"]["detail"] == "0 test notes deleted"
+
+
+async def test_what_was_given_up_is_named_with_its_error(tmp_path: Path) -> None:
+    folder = tmp_path / "given-up"
+    ledger = SqliteLedger(folder, SystemClock())
+    await ledger.open()
+    await ledger.settle("embedding_version", "local:wordllama-l2-supercat:256")
+    note = (await ledger.write(creation(a_note(), embedded=False))).note
+    (job,) = await ledger.lease("worker", 9, SystemClock().now(), 60)
+    await ledger.postpone(job, "the provider refuses this text", None)
+    await ledger.close()
+    with NurProcess(folder) as running:
+        code, checks = doctor(folder)
+        assert code == 1
+        assert checks["outbox"]["result"] == "failed"
+        assert f"{note.public_id}: the provider refuses this text" in checks["outbox"]["detail"]
+        assert checks["outbox"]["hint"].endswith(f"curl -X POST {running.url}/v2/admin/outbox/retry")
+        async with httpx2.AsyncClient(base_url=running.url) as client:
+            assert "indexing_outbox_dead 1.0" in (await client.get("/metrics")).text
+            store = (await client.get("/health")).json()["checks"]["store"]
+            assert (store["dead_letters"], store["last_error"]) == (1, "the provider refuses this text")
+            assert (await client.post("/v2/admin/outbox/retry")).json() == {"retried": 1}
+        code, checks = doctor(folder)
+        assert (code, checks["outbox"]["result"]) == (0, "ok")
 
 
 def test_the_servers_file_says_where_it_is_and_its_token(server: NurProcess) -> None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.domain.chunks import sha256
 from nur.domain.notes import Description, Principal
+from nur.observability.events import traced
 from tests.note_world import LONG
 from tests.rest_client import Rest, open_rest
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 ME = Principal()
+WORDS = "harbour mill bridge orchard chapel market tower meadow quarry ferry lighthouse stable".split()
 
 
 @pytest.fixture
@@ -121,6 +124,38 @@ async def test_a_stale_condition_changes_nothing(rest: Rest) -> None:
         assert (await rest.problem(412, "DELETE", f"/v2/notes/{name}", If_Match=condition))["status"] == 412
     assert (await rest.ok("GET", f"/v2/notes/{name}"))["title"] == "a"
     await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "c"}, If_Match="*")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/v2/events", '{"text":"The bell rang."}', 201),  # done again it would be a second event
+        ("PATCH", "/v2/notes/{name}", '{"title":"Bell"}', 200),
+        ("PATCH", "/v2/notes/{name}", '{"text":"The bell rang twice."}', 200),
+        ("DELETE", "/v2/notes/{name}", "", 204),  # done again it would be not found
+    ],
+)
+async def test_a_call_that_died_before_its_answer_is_not_done_again(
+    rest: Rest, method: str, path: str, body: str, status: int
+) -> None:
+    services, json = rest.services, {"Content-Type": "application/json"}
+    key = {"Idempotency-Key": "k", **json}
+    path = path.format(name=(await rest.ok("POST", "/v2/notes", {"text": "A note."}))["note_id"])
+    earlier = services.clock.now() - timedelta(minutes=2)
+    with traced("dead"):  # the write of a call whose process died before it could answer
+        asked = sha256(f"{method} {path}?\n{body}")
+        assert await services.ledger.claim("default", "local:k", asked, "dead", earlier) is None
+        assert (await rest.client.request(method, path, content=body, headers=json)).status_code == status
+    before = (await rest.ok("GET", "/v2/notes?text=true"))["notes"]
+
+    late = await rest.client.request(method, path, content=body, headers=key)
+    assert late.status_code == status
+    if status != 204:
+        note = next(note for note in before if note["note_id"] == late.json()["note_id"])
+        assert late.headers["etag"] == f'"{note["revision"]}"'
+    assert (await rest.ok("GET", "/v2/notes?text=true"))["notes"] == before
+    replayed = await rest.client.request(method, path, content=body, headers=key)
+    assert (replayed.status_code, replayed.content) == (status, late.content)
 
 
 async def test_a_call_under_an_idempotency_key_is_done_once(rest: Rest) -> None:
@@ -237,6 +272,43 @@ async def test_near_duplicates_are_reported_after_indexing(rest: Rest) -> None:
     assert [near["note_id"] for near in second["near_duplicates"]] == [first["note_id"]]
     again = await rest.ok("GET", f"/v2/notes/{second['note_id']}?near_duplicates=true")
     assert again["near_duplicates"] == second["near_duplicates"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_near"),
+    [
+        ("Our flight was delayed by three hours due to the fog", True),  # an edited copy
+        ("Because of fog our flight was delayed by three hours.", True),  # in other words
+        ("Our luggage was lost on the way back from Oslo.", False),  # the same subject
+        ("The soup tastes better with a spoon of miso.", False),
+    ],
+)
+async def test_copies_and_paraphrases_are_near(rest: Rest, text: str, is_near: bool) -> None:
+    first = await rest.ok(
+        "POST", "/v2/notes?wait=indexed", {"text": "Our flight was delayed by three hours due to fog."}
+    )
+    second = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text})
+    assert [near["note_id"] for near in second["near_duplicates"]] == ([first["note_id"]] if is_near else [])
+
+
+async def test_another_number_is_another_fact(rest: Rest) -> None:
+    for text in ("Sprint 12 ended two days late.", "Sprint 13 ended two days late."):
+        stored = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text})
+        assert stored["near_duplicates"] == []
+
+
+async def test_a_long_note_is_near_its_edited_copy_and_not_near_one_of_the_same_form(rest: Rest) -> None:
+    form = " ".join(f"Room {i} was inspected and the lamp over the door was found in order." for i in range(90))
+    report = [f"On day {i} the keeper of the {word} wrote a letter." for i, word in enumerate(WORDS * 4)]
+    texts = [
+        f"{form} {' '.join(report)}",
+        f"{form} {' '.join([*report[:20], 'Nobody came that evening.', *report[21:]])}",
+        f"{form} {' '.join(f'The {word} was painted by the people of the village.' for word in WORDS * 4)}",
+    ]
+    original, copy, other = [await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text}) for text in texts]
+    assert copy["chunk_count"] > 2
+    assert [near["note_id"] for near in copy["near_duplicates"]] == [original["note_id"]]
+    assert other["near_duplicates"] == []
 
 
 async def test_chunks_are_slices_of_the_note(rest: Rest) -> None:

@@ -172,3 +172,14 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
             assert "application/problem+json" in operation["responses"]["422"]["content"], where
     for name in ("NoteIn", "EventIn", "MemoryIn", "NotePatch", "SearchIn", "Chosen"):
         assert schema["components"]["schemas"][name]["examples"], name
+
+
+async def test_an_item_names_the_notes_that_it_stands_for(rest: Rest) -> None:
+    names = [
+        (await rest.ok("POST", "/v2/notes", {"text": text}))["note_id"]
+        for text in ("The lamp in the hall is green.", "The lamp in the hall is green!", "The door is shut.")
+    ]
+    answer = await rest.ok("POST", "/v2/searches", {"query": "green lamp hall"})
+    item = answer["items"][0]
+    assert {item["note_id"], *item["duplicates"]} == set(names[:2])
+    assert (await rest.ok("GET", f"/v2/searches/{answer['search_id']}"))["items"] == answer["items"]

@@ -10,6 +10,7 @@ import base64
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
@@ -109,8 +110,8 @@ TOOLS: list[Callable[..., Awaitable[CallToolResult]]] = [
 ]
 
 
-async def _nothing() -> "Services":
-    return cast("Services", None)  # no fixture asks its services for anything
+def _nothing() -> nullcontext["Services"]:
+    return nullcontext(cast("Services", None))  # no fixture asks its services for anything
 
 
 def main() -> None:

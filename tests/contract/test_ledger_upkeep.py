@@ -12,7 +12,8 @@ import pytest
 
 from nur.domain.errors import Conflict
 from nur.domain.selection import Selection
-from nur.ports.desk import CLAIM_SECONDS, Claim, HitRecord, Session
+from nur.observability.events import traced
+from nur.ports.desk import CLAIM_SECONDS, Claim, Deed, HitRecord, Session
 from nur.ports.ledger import Place
 from tests.ledger_notes import EMBEDDING, a_note, creation, description, replacement, vector_of
 
@@ -76,6 +77,16 @@ async def test_dead_letters_are_named_and_can_be_tried_again(ledger: Ledger, clo
     assert await ledger.dead_letters(10) == []
     (again,) = await ledger.lease("w", 10, clock.now(), MINUTE)
     assert again.attempts == 0
+
+
+async def test_the_error_told_is_that_of_a_dead_letter(ledger: Ledger, clock: ManualClock) -> None:
+    await kept(ledger, "Dead.")
+    (dead,) = await ledger.lease("one", 9, clock.now(), MINUTE)
+    await ledger.postpone(dead, "too long", None)
+    await kept(ledger, "Waits.")
+    (waits,) = await ledger.lease("one", 9, clock.now(), MINUTE)
+    await ledger.postpone(waits, "provider down", clock.now() + timedelta(seconds=9))
+    assert (await ledger.backlog(clock.now())).last_error == "too long"
 
 
 async def test_a_job_is_due_until_it_is_done_or_put_off(ledger: Ledger, clock: ManualClock) -> None:
@@ -217,20 +228,39 @@ async def test_a_listing_goes_on_from_a_place_that_is_gone(ledger: Ledger, clock
 
 
 async def test_an_idempotency_key_is_claimed_once_and_its_answer_kept(ledger: Ledger, clock: ManualClock) -> None:
-    assert await ledger.claim("default", "k", "hash", clock.now()) is None
-    assert await ledger.claim("default", "k", "hash", clock.now()) == Claim("hash", None, None)
-    assert await ledger.claim("acme", "k", "hash", clock.now()) is None  # another tenant's key is another key
+    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
+    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) == Claim("hash", None, None)
+    assert await ledger.claim("acme", "k", "hash", "trace", clock.now()) is None  # another tenant's key is another key
     await ledger.answer_claim("default", "k", 201, {"note_id": "note_1"})
     await ledger.drop_claim("default", "k")
-    assert await ledger.claim("default", "k", "other", clock.now()) == Claim("hash", 201, {"note_id": "note_1"})
+    assert await ledger.claim("default", "k", "other", "trace", clock.now()) == Claim(
+        "hash", 201, {"note_id": "note_1"}
+    )
 
 
 async def test_a_failed_or_forgotten_claim_is_free_again(ledger: Ledger, clock: ManualClock) -> None:
-    assert await ledger.claim("default", "k", "hash", clock.now()) is None
+    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
     await ledger.drop_claim("default", "k")
-    assert await ledger.claim("default", "k", "hash", clock.now()) is None
+    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
     clock.advance(CLAIM_SECONDS)
-    assert await ledger.claim("default", "k", "hash", clock.now()) is None
+    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
+
+
+async def test_a_call_that_died_after_its_write_is_known_by_what_it_committed(
+    ledger: Ledger, clock: ManualClock
+) -> None:
+    with traced("call"):
+        await ledger.claim("default", "k", "hash", "call", clock.now())
+        note = await kept(ledger)
+    await kept(ledger, "Another call's.")
+    await ledger.drop_claim("default", "k")  # it is done, whatever came after
+    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == Claim("hash", None, None)
+    clock.advance(CLAIM_SECONDS)
+    deed = Deed(note.public_id, "store", 1)
+    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == Claim("hash", None, None, deed)
+    await ledger.answer_claim("default", "k", 201, {"note_id": note.public_id})
+    answered = Claim("hash", 201, {"note_id": note.public_id})
+    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == answered
 
 
 async def test_a_search_is_kept_for_its_tenant_until_the_desk_is_cleared(ledger: Ledger, clock: ManualClock) -> None:

@@ -128,9 +128,10 @@ class Notes(RuleBasedStateMachine):
             return
         name, text = next(iter(self._texts.items()))
         word = text.rstrip(".").split()[0]
-        found = self._run(self.world.found(word, Mode.LEXICAL))
-        assert set(found) <= set(self._texts)
-        assert name in found or len(found) == 10
+        hits = self._run(self.world.find(word, Mode.LEXICAL)).hits
+        found = {named for hit in hits for named in (hit.note.public_id, *hit.duplicates)}  # almost the same: one hit
+        assert found <= set(self._texts)
+        assert name in found or len(hits) == 10
 
     async def _settled(self) -> None:
         world = self.world

@@ -17,6 +17,7 @@ from tests.servers.nur_server import NurProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from nur.bootstrap import Services
 
@@ -30,7 +31,7 @@ CHECKS = [
 ]
 
 
-async def nobody() -> Services:
+def nobody() -> AbstractAsyncContextManager[Services]:
     raise AssertionError("a description needs no services")
 
 

@@ -67,6 +67,7 @@ class OpenAIStub:
 
     def __init__(self, *, api_key: str | None = None, floats_only: bool = False) -> None:
         self.requests: list[Recorded] = []
+        self.answered: list[Recorded] = []  #: those that were answered well
         self.peak_in_flight = 0
         self.arrived = threading.Event()  #: set by the first request for embeddings
         self._api_key = api_key
@@ -160,6 +161,7 @@ class OpenAIStub:
         self.arrived.set()
         fault = self._script.popleft() if self._script else self._forever
         if fault is None:
+            self.answered.append(request)
             return await self._send(writer, 200, self._answer(request, None))
         if fault.hang:
             await reader.read()  # until the client has had enough

@@ -16,6 +16,8 @@ from nur.observability.metrics import REGISTRY
 from nur.settings import CONFIG_FILE_VARIABLE, NotesChunking, Settings
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from nur.bootstrap import Services
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +29,7 @@ HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 NAMED_PATH = re.compile(r"`((?:tests|src|domain|ports|retrieval|services|adapters|entrypoints|observability)/[\w/.]*)`")
 
 
-async def nobody() -> Services:
+def nobody() -> AbstractAsyncContextManager[Services]:
     raise AssertionError("a description needs no services")
 
 

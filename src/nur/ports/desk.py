@@ -17,12 +17,22 @@ CLAIM_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
+class Deed:
+    """What a call committed, as the audit log has it."""
+
+    public_id: str
+    action: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """An idempotency key that somebody used before."""
 
     request_hash: str
-    status_code: int | None  #: None: still being answered
+    status_code: int | None  #: None: not answered
     response: Mapping[str, Any] | None
+    deed: Deed | None = None  #: of a call that was given up: it committed this and died before its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,11 @@ class HitRecord:
 class Desk(Protocol):
     """Short-lived records; every method is one transaction."""
 
-    async def claim(self, tenant: str, key: str, request_hash: str, now: datetime) -> Claim | None:
-        """Take an idempotency key; None: it is ours, else what is held under it."""
+    async def claim(self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime) -> Claim | None:
+        """Take an idempotency key; None: it is ours, else what is held under it.
+
+        By the trace id the audit log knows what the call did, should nobody be left to say so.
+        """
         ...
 
     async def answer_claim(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
@@ -61,7 +74,7 @@ class Desk(Protocol):
         ...
 
     async def drop_claim(self, tenant: str, key: str) -> None:
-        """The call failed: the key is free again. One that is answered stays."""
+        """The call failed: the key is free again, unless it is answered or the call committed something."""
         ...
 
     async def put_session(self, session: Session) -> None:

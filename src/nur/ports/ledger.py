@@ -196,7 +196,7 @@ class Backlog:
     pending: int
     dead: int
     oldest_seconds: float
-    last_error: str | None
+    last_error: str | None  #: of a dead letter, where there is one; else of what is tried again
 
 
 class Ledger(Upkeep, Desk, Protocol):

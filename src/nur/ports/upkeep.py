@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 
+#: The fact that names the model which the store is to have from its next opening on.
+NEXT_EMBEDDING_VERSION = "next_embedding_version"
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A leased outbox row: bring the index to this note's state."""
@@ -106,7 +110,7 @@ class Upkeep(Protocol):
         ...
 
     async def switch_embedding(self, embedding_version: str, now: datetime) -> None:
-        """Make this the store's version, in one step; the index is to be filled anew."""
+        """Make this the store's version, and no other one its next, in one step; the index is to be filled anew."""
         ...
 
     async def drop_vectors(self, embedding_version: str) -> int:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import regex
 
 from nur.domain.selection import Selection
 from nur.domain.writes import NearDuplicate
 from nur.retrieval.pooling import pool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Embedder, Floats
@@ -23,10 +24,16 @@ if TYPE_CHECKING:
 COMPARED_CHUNKS = 8
 NEIGHBOURS = 10
 MOST_REPORTED = 5
-#: The whole says nearly the same. Mean vectors of long notes about one subject are near each other anyway, so a chunk
-#: of one must also be near a chunk of the other.
-LEAST_SIMILARITY = 0.9
-LEAST_BEST_CHUNK = 0.92
+#: Measured with the local model on 944 generated pairs of short notes. Of 248 edited copies and paraphrases .80 names
+#: 84 in 100 (.85: 78, .92: 57); of 524 pairs of other statements, about the same subject or another, none (19 in 20 lie
+#: under .2). Statements that differ in a number alone are as near as copies: their numbers must be the same.
+LEAST_WHOLE = 0.8
+#: Measured on 384 pairs of notes of three chunks. Means of long notes about one subject are near each other anyway (19
+#: in 20 up to .93), and so are chunks that hold the same form (up to .96). These two name all 128 copies with a few
+#: sentences changed or inserted, none of the 192 other pairs, and 22 in 100 of those that share one half.
+LEAST_CUT = 0.94
+LEAST_BEST_CHUNK = 0.97
+_NUMBER = regex.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +61,16 @@ class FindDuplicates:
         best = await self._best_chunks(note, vectors, selection)
         pooled = await self.ledger.pooled(list(best), version)
         notes = await self.ledger.by_ids(list(best))
-        found = [
-            NearDuplicate(notes[other].public_id, round(float(own @ pooled[other]), 4), round(similarity, 4))
-            for other, similarity in best.items()
-            if other in pooled and other in notes
-        ]
-        near = [one for one in found if one.similarity >= LEAST_SIMILARITY and one.best_chunk >= LEAST_BEST_CHUNK]
+        texts = await self.ledger.texts([note.note_id, *(n.note_id for n in notes.values() if not n.is_chunked)])
+        near = []
+        for other in (notes[note_id] for note_id in best if note_id in pooled and note_id in notes):
+            similarity, best_chunk = float(own @ pooled[other.note_id]), best[other.note_id]
+            if note.is_chunked or other.is_chunked:
+                is_near = similarity >= LEAST_CUT and best_chunk >= LEAST_BEST_CHUNK
+            else:
+                is_near = similarity >= LEAST_WHOLE and _same_numbers(texts, note.note_id, other.note_id)
+            if is_near:
+                near.append(NearDuplicate(other.public_id, round(similarity, 4), round(best_chunk, 4)))
         return sorted(near, key=lambda one: (-one.similarity, one.public_id))[:MOST_REPORTED]
 
     async def _vectors(self, note: Note, version: str) -> tuple[Floats | None, list[Floats]]:
@@ -87,3 +98,8 @@ class FindDuplicates:
             if other != note.note_id:
                 best[other] = max(best.get(other, -1.0), similarity[candidate.stored.chunk_key])
         return best
+
+
+def _same_numbers(texts: Mapping[NoteId, str], one: NoteId, other: NoteId) -> bool:
+    """Whether two texts hold the same numbers; False when one was purged meanwhile."""
+    return one in texts and other in texts and set(_NUMBER.findall(texts[one])) == set(_NUMBER.findall(texts[other]))

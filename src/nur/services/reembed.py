@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.domain.errors import EmbedderDown, NurError
+from nur.domain.errors import Conflict, EmbedderRefused, NurError
 from nur.domain.notes import ChunkKey
 from nur.observability.events import EventLog, traced
 from nur.services.embed_missing import EmbedMissing
@@ -25,6 +25,9 @@ log = EventLog("Reembed")
 PAGE = 64
 #: Questions asked of both models, and chunks compared with them: enough to see a model that does not fit.
 QUESTIONS = 20
+#: Rounds over all notes: in a store that is written to meanwhile, each finds fewer that came after it. What comes after
+#: the last one is embedded by the worker once the store is switched.
+ROUNDS = 5
 COMPARED = 2000
 TOP = 10
 _QUESTION_CHARACTERS = 120
@@ -46,10 +49,10 @@ class Reembedded:
     from_version: str
     to_version: str
     embedded: int  #: chunks that had no vector of the new model
-    failed: int  #: notes that could not be embedded: then nothing was switched
-    switched: bool
-    comparison: Comparison | None
-    error: str | None = None
+    failed: int = 0  #: notes that could not be embedded: then nothing is switched
+    switched: bool = False
+    comparison: Comparison | None = None
+    error: str | None = None  #: None: everything is there
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +65,51 @@ class Reembed:
     clock: Clock
 
     async def __call__(self, from_version: str, progress: Callable[[int, int], None]) -> Reembedded:
-        """Embed what is missing, then switch; stopped half-way, the next call goes on where this one was.
+        """Embed what is missing, then switch. A model that fails for a note leaves the store as it was."""
+        result = await self.prepare(from_version, progress)
+        if result.error is not None:
+            return result
+        await self.ledger.switch_embedding(result.to_version, self.clock.now())
+        log.info("embedding_switched", from_version=from_version, to_version=result.to_version)
+        return replace(result, switched=True)
 
-        `progress` hears of chunks. A model that fails for a note leaves the store as it was.
+    async def prepare(self, from_version: str, progress: Callable[[int, int], None]) -> Reembedded:
+        """Embed what is missing and compare; stopped half-way, the next call goes on where this one was.
+
+        `progress` hears of chunks: how many of how many have a vector of the new model.
         """
         version = self.new.model.version
         with traced():
-            total = (await self.ledger.corpus([])).chunks
-            missing = await self.ledger.count_missing(version)
-            failed = await self._embed(lambda left: progress(total - left, total))
-            left = await self.ledger.count_missing(version)
-            progress(total - left, total)
-            if failed or left:
-                first = next(iter(failed.values()), None)
-                return Reembedded(from_version, version, missing - left, len(failed), False, None, str(first or ""))
-            comparison = await self._compare()
-            await self.ledger.switch_embedding(version, self.clock.now())
-            log.info("embedding_switched", from_version=from_version, to_version=version, embedded=missing)
-            return Reembedded(from_version, version, missing, 0, True, comparison)
+            missing = left = await self.ledger.count_missing(version)
+            failed: dict[NoteId, NurError] = {}
+            for _ in range(ROUNDS):
+                failed = await self._embed(progress)
+                left = await self._tell(progress)
+                if failed or not left:
+                    break
+            if failed:
+                error = str(next(iter(failed.values())))
+                return Reembedded(from_version, version, missing - left, len(failed), error=error)
+            return Reembedded(from_version, version, missing - left, comparison=await self._compare())
 
-    async def _embed(self, left: Callable[[int], None]) -> dict[NoteId, NurError]:
+    async def _tell(self, progress: Callable[[int, int], None]) -> int:
+        """Gives back how many chunks have no vector of the new model yet."""
+        total = (await self.ledger.corpus([])).chunks
+        left = await self.ledger.count_missing(self.new.model.version)
+        progress(max(0, total - left), total)
+        return left
+
+    async def _embed(self, progress: Callable[[int, int], None]) -> dict[NoteId, NurError]:
         """Page through all notes; a provider that is down ends it, a text that it refuses does not."""
         embed = EmbedMissing(self.ledger, self.new)
         failed: dict[NoteId, NurError] = {}
         after: NoteId | None = None
         while page := await self.ledger.all_notes(after, PAGE):
-            failed |= await embed(page)
-            if any(not isinstance(error, EmbedderDown) or error.retryable for error in failed.values()):
+            errors = await embed(page)
+            failed |= {note: error for note, error in errors.items() if not isinstance(error, Conflict)}
+            if any(not isinstance(error, EmbedderRefused) for error in failed.values()):
                 return failed
-            left(await self.ledger.count_missing(self.new.model.version))
+            await self._tell(progress)
             after = page[-1].note_id
         return failed
 

@@ -51,6 +51,7 @@ class Found:
     ranks: Mapping[str, int]
     passages: Sequence[tuple[int, int, float]]  #: start, end, score
     item_id: str | None = None  #: of its trace, where there is one
+    duplicates: Sequence[str] = ()  #: public ids of notes that it stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +204,5 @@ def _found(hit: Hit) -> Found:
         ranks=dict(hit.ranks),
         passages=[(passage.start_char, passage.end_char, passage.score) for passage in hit.passages],
         item_id=str(hit.item_id),
+        duplicates=list(hit.duplicates),
     )

@@ -37,14 +37,17 @@ HEARTBEAT_SECONDS = 20.0
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
+#: An outage ends when it ends: after it nobody shall wait long for vectors. Batches are tried one after another, so a
+#: provider that is down hears of us no more often for it.
+LONGEST_OUTAGE_RETRY_SECONDS = 30.0
 #: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
 MOST_TRIES = 8
 
 
-def retry_in(failures: int, jitter: float) -> float:
-    """Seconds to wait after that many failures: doubling, up to a limit, spread by up to a quarter."""
+def retry_in(failures: int, jitter: float, longest: float) -> float:
+    """Seconds to wait after that many failures: doubling, up to the longest, spread by up to a quarter."""
     doublings = min(failures - 1, 16)  # 2.0 ** 1024 would overflow
-    wait = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0**doublings)
+    wait = min(longest, FIRST_RETRY_SECONDS * 2.0**doublings)
     return wait * (1 + jitter / 4)
 
 
@@ -83,9 +86,9 @@ class Work:
             with traced():
                 async with self._heartbeat(jobs):
                     await self._do(jobs)
-            backlog = await self.ledger.backlog(self.clock.now())
-            metrics.OUTBOX_PENDING.set(backlog.pending)
-            metrics.OUTBOX_DEAD.set(backlog.dead)
+        backlog = await self.ledger.backlog(self.clock.now())
+        metrics.OUTBOX_PENDING.set(backlog.pending)
+        metrics.OUTBOX_DEAD.set(backlog.dead)
         return len(jobs)
 
     async def _round(self) -> int:
@@ -154,11 +157,12 @@ class Work:
 
     async def _failed(self, job: Job, error: NurError) -> None:
         """Try again later; give up only on what fails by its own fault, again and again."""
-        failures = job.attempts + 1
-        if is_own_fault(error) and failures >= MOST_TRIES:
+        failures, own_fault = job.attempts + 1, is_own_fault(error)
+        if own_fault and failures >= MOST_TRIES:
             log.error("job_dead", attempts=failures, error=error.code)
             await self.ledger.postpone(job, str(error), None)
             return
-        wait = retry_in(failures, self.jitter())
+        longest = LONGEST_RETRY_SECONDS if own_fault else LONGEST_OUTAGE_RETRY_SECONDS
+        wait = retry_in(failures, self.jitter(), longest)
         log.warning("job_postponed", attempts=failures, error=error.code, backoff_ms=round(wait * 1000))
         await self.ledger.postpone(job, str(error), self.clock.now() + timedelta(seconds=wait))

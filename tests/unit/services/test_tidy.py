@@ -76,7 +76,7 @@ async def test_bookkeeping_is_purged_after_a_day() -> None:
     world = World()
     await world.add("Tea.")
     await world.drain()
-    await world.ledger.claim("default", "k", "h", world.clock.now())
+    await world.ledger.claim("default", "k", "h", "trace", world.clock.now())
     world.clock.advance(DAY + 1)
     await world.services.tidy.once()
     assert await world.ledger.purge_done(world.clock.now()) == 0

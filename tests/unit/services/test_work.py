@@ -13,7 +13,7 @@ from nur.domain.errors import EmbedderRefused
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.services import work
-from nur.services.work import Work, retry_in
+from nur.services.work import LONGEST_OUTAGE_RETRY_SECONDS, Work, retry_in
 from tests.note_world import LONG, ME, FailingIndex, World
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_waits_double_up_to_a_limit(failures: int, jitter: float, expected: float) -> None:
-    assert retry_in(failures, jitter) == expected
+    assert retry_in(failures, jitter, longest=300.0) == expected
 
 
 @pytest.mark.parametrize("follows", [True, False])
@@ -50,7 +50,8 @@ async def test_an_outage_of_the_provider_delays_only_the_vectors(follows: bool) 
     assert (await world.find("tower1")).degraded == ("dense",)
 
     world.embedder.down = False
-    await world.settle()
+    world.clock.advance(LONGEST_OUTAGE_RETRY_SECONDS)
+    await world.drain()
     assert world.embedder.embedded == 10
     assert await world.index.count() == 10
     for minute, stored in enumerate(written):

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.in_memory.rooms import InMemoryRooms
-from nur.ports.desk import CLAIM_SECONDS, Claim
+from nur.ports.desk import CLAIM_SECONDS, Claim, Deed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class _Claimed:
     claim: Claim
+    trace_id: str
     at: datetime
 
 
@@ -36,15 +37,21 @@ class InMemoryDesk(InMemoryRooms):
         self._sessions: dict[tuple[str, UUID], Session] = {}
         self._hits: list[HitRecord] = []
 
-    async def claim(self, tenant: str, key: str, request_hash: str, now: datetime) -> Claim | None:
+    async def claim(self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime) -> Claim | None:
         """Take an idempotency key; None: it is ours."""
         held = self._claims.get((tenant, key))
         if held is not None:
             abandoned = held.claim.status_code is None and held.at <= now - timedelta(seconds=CLAIM_SECONDS)
-            if not abandoned:
-                return held.claim
-        self._claims[tenant, key] = _Claimed(Claim(request_hash, None, None), now)
+            deed = self._deed(tenant, held.trace_id) if abandoned else None
+            if deed is not None or not abandoned:
+                return replace(held.claim, deed=deed)
+        self._claims[tenant, key] = _Claimed(Claim(request_hash, None, None), trace_id, now)
         return None
+
+    def _deed(self, tenant: str, trace_id: str) -> Deed | None:
+        """What the call committed last, if anything."""
+        mine = [line for line in self.audit if (line.tenant, line.trace_id) == (tenant, trace_id)]
+        return Deed(mine[-1].public_id, mine[-1].action, mine[-1].revision) if mine else None
 
     async def answer_claim(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
         """Keep the answer under the key."""
@@ -53,9 +60,9 @@ class InMemoryDesk(InMemoryRooms):
             self._claims[tenant, key] = replace(held, claim=claim)
 
     async def drop_claim(self, tenant: str, key: str) -> None:
-        """The key is free again, unless it is answered."""
+        """The key is free again, unless it is answered or the call committed something."""
         held = self._claims.get((tenant, key))
-        if held is not None and held.claim.status_code is None:
+        if held is not None and held.claim.status_code is None and self._deed(tenant, held.trace_id) is None:
             del self._claims[tenant, key]
 
     async def put_session(self, session: Session) -> None:

@@ -123,7 +123,7 @@ class InMemoryOutbox:
         """What waits to be indexed."""
         pending = [row for row in self._rows if row.state is _State.PENDING]
         dead = [row for row in self._rows if row.state is _State.DEAD]
-        errors = [row.last_error for row in self._rows if row.state is not _State.DONE and row.last_error is not None]
+        errors = [row.last_error for row in (*pending, *dead) if row.last_error is not None]
         oldest = min((row.created_at for row in pending), default=now)
         return Backlog(len(pending), len(dead), (now - oldest).total_seconds(), errors[-1] if errors else None)
 

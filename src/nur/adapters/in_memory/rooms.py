@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nur.adapters.in_memory.chunks import InMemoryChunks
 from nur.adapters.in_memory.notes import InMemoryNotes
 from nur.adapters.in_memory.outbox import InMemoryOutbox
+from nur.observability.events import current_trace_id
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -27,6 +28,7 @@ class Audited:
     action: str
     public_id: str
     revision: int
+    trace_id: str | None
 
 
 class InMemoryRooms:
@@ -49,4 +51,5 @@ class InMemoryRooms:
     def _conclude(self, note: Note, action: str, principal: str, *, indexed: bool) -> None:
         if not indexed:
             self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
-        self.audit.append(Audited(note.tenant, principal, action, note.public_id, note.revision))
+        line = Audited(note.tenant, principal, action, note.public_id, note.revision, current_trace_id())
+        self.audit.append(line)

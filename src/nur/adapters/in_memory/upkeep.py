@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.adapters.in_memory.rooms import InMemoryRooms
 from nur.domain.notes import Status
+from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +110,7 @@ class InMemoryUpkeep(InMemoryRooms):
     async def switch_embedding(self, embedding_version: str, now: datetime) -> None:
         """Make this the store's version."""
         self._facts["embedding_version"] = embedding_version
+        self._facts.pop(NEXT_EMBEDDING_VERSION, None)
         self._queue_all(now)
 
     async def drop_vectors(self, embedding_version: str) -> int:

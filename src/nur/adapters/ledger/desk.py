@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 
-from nur.adapters.ledger.tables import idempotency_keys, memory_hits, memory_notes, search_sessions
+from nur.adapters.ledger.tables import audit_log, idempotency_keys, memory_hits, memory_notes, search_sessions
 from nur.domain.notes import NoteId
-from nur.ports.desk import CLAIM_SECONDS, Claim, Session
+from nur.ports.desk import CLAIM_SECONDS, Claim, Deed, Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Row
 
     from nur.ports.desk import HitRecord
 
@@ -30,20 +30,32 @@ def _key(tenant: str, key: str) -> tuple[ColumnElement[bool], ColumnElement[bool
     return k.tenant_id == tenant, k.idempotency_key == key
 
 
-def claim(connection: Connection, tenant: str, key: str, request_hash: str, now: datetime) -> Claim | None:
+def claim(
+    connection: Connection, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime
+) -> Claim | None:
     """Take an idempotency key; None: it is ours."""
     row = connection.execute(select(idempotency_keys).where(*_key(tenant, key))).first()
     if row is not None:
         abandoned = row.status_code is None and row.created_at <= now - timedelta(seconds=CLAIM_SECONDS)
-        if not abandoned:
-            return Claim(row.request_hash, row.status_code, row.response)
+        deed = _deed(connection, row) if abandoned else None
+        if deed is not None or not abandoned:
+            return Claim(row.request_hash, row.status_code, row.response, deed)
         connection.execute(delete(idempotency_keys).where(*_key(tenant, key)))
     connection.execute(
         insert(idempotency_keys).values(
-            tenant_id=tenant, idempotency_key=key, request_hash=request_hash, created_at=now
+            tenant_id=tenant, idempotency_key=key, request_hash=request_hash, trace_id=trace_id, created_at=now
         )
     )
     return None
+
+
+def _deed(connection: Connection, claimed: Row[Any]) -> Deed | None:
+    """What the call committed last, if anything."""
+    a = audit_log.c
+    mine = (a.tenant_id == claimed.tenant_id, a.at >= claimed.created_at, a.trace_id == claimed.trace_id)
+    query = select(a.public_id, a.action, a.revision).where(*mine).order_by(a.audit_id.desc()).limit(1)
+    row = connection.execute(query).first()
+    return None if row is None else Deed(row.public_id, row.action, row.revision)
 
 
 def answer_claim(connection: Connection, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
@@ -53,13 +65,17 @@ def answer_claim(connection: Connection, tenant: str, key: str, status_code: int
 
 
 def drop_claim(connection: Connection, tenant: str, key: str) -> None:
-    """The key is free again, unless it is answered."""
-    connection.execute(delete(idempotency_keys).where(*_key(tenant, key), k.status_code.is_(None)))
+    """The key is free again, unless it is answered or the call committed something."""
+    row = connection.execute(select(idempotency_keys).where(*_key(tenant, key), k.status_code.is_(None))).first()
+    if row is not None and _deed(connection, row) is None:
+        connection.execute(delete(idempotency_keys).where(*_key(tenant, key)))
 
 
-def drop_unanswered(connection: Connection) -> None:
+def abandon_claims(connection: Connection, now: datetime) -> None:
     """For a process that owns the store alone: whoever left claims without an answer is dead."""
-    connection.execute(delete(idempotency_keys).where(k.status_code.is_(None)))
+    long_ago = now - timedelta(seconds=CLAIM_SECONDS)
+    young = update(idempotency_keys).where(k.status_code.is_(None), k.created_at > long_ago)
+    connection.execute(young.values(created_at=long_ago))
 
 
 def put_session(connection: Connection, session: Session) -> None:

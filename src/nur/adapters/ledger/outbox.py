@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, delete, func, insert, literal, literal_column, or_, select, update
+from sqlalchemy import and_, case, delete, func, insert, literal, literal_column, or_, select, update
 
 from nur.adapters.ledger.tables import indexing_outbox, memory_note_chunks, memory_notes
 from nur.domain.notes import NoteId
@@ -106,6 +106,13 @@ def renew(connection: Connection, jobs: Sequence[Job], until: datetime) -> None:
         connection.execute(update(indexing_outbox).where(_held(job)).values(leased_until=until))
 
 
+def release_all(connection: Connection) -> None:
+    """For a process that owns the store alone: whoever held leases is dead."""
+    connection.execute(
+        update(indexing_outbox).where(o.leased_by.is_not(None)).values(leased_by=None, leased_until=None)
+    )
+
+
 def retry_dead(connection: Connection, now: datetime) -> int:
     """Give every dead letter a new life."""
     dead = update(indexing_outbox).where(o.state == DEAD)
@@ -147,9 +154,9 @@ def backlog(connection: Connection, now: datetime) -> Backlog:
     ).all()
     by_state = {row.state: row for row in rows}
     pending, dead = by_state.get(PENDING), by_state.get(DEAD)
-    error = connection.execute(
-        select(o.last_error).where(o.state != DONE, o.last_error.is_not(None)).order_by(o.outbox_id.desc()).limit(1)
-    ).scalar()
+    errors = select(o.last_error).where(o.state != DONE, o.last_error.is_not(None))
+    dead_first = (case((o.state == DEAD, 0), else_=1), o.outbox_id.desc())
+    error = connection.execute(errors.order_by(*dead_first).limit(1)).scalar()
     return Backlog(
         pending=pending.rows if pending else 0,
         dead=dead.rows if dead else 0,

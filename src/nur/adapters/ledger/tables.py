@@ -267,6 +267,7 @@ idempotency_keys = Table(
     Column("tenant_id", String, primary_key=True),
     Column("idempotency_key", String, primary_key=True),
     Column("request_hash", String(64), nullable=False),
+    Column("trace_id", String, nullable=False),  #: what the call did is in the audit log under it
     Column("status_code", Integer),
     Column("response", JSON),
     Column("created_at", Moment, nullable=False),

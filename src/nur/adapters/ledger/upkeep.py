@@ -18,6 +18,7 @@ from nur.adapters.ledger.tables import (
 )
 from nur.domain.errors import Conflict
 from nur.domain.notes import NoteId, Status
+from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,7 @@ def held_versions(connection: Connection) -> dict[str, int]:
 
 def switch_embedding(connection: Connection, embedding_version: str, now: datetime) -> None:
     """Make this the store's version; the index is to be filled anew."""
-    connection.execute(delete(store_facts).where(store_facts.c.name == EMBEDDING_VERSION))
+    connection.execute(delete(store_facts).where(store_facts.c.name.in_([EMBEDDING_VERSION, NEXT_EMBEDDING_VERSION])))
     connection.execute(insert(store_facts).values(name=EMBEDDING_VERSION, value=embedding_version))
     outbox.enqueue_all(connection, now)
 

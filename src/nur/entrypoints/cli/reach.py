@@ -85,8 +85,9 @@ async def _own(settings: Settings) -> AsyncIterator[httpx2.ASGITransport]:
 
     async with bootstrap.running(settings) as services:
 
-        async def provide() -> bootstrap.Services:
-            return services
+        @asynccontextmanager
+        async def provide() -> AsyncIterator[bootstrap.Services]:
+            yield services
 
         yield httpx2.ASGITransport(app=make_rest(provide))
 

@@ -6,14 +6,8 @@ import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from nur.bootstrap import (
-    LOCAL_PROVIDER,
-    OPENAI_PROVIDER,
-    make_ledger,
-    open_embedder,
-    refuse_bad_key,
-    wanted_model,
-)
+from nur.bootstrap import make_ledger
+from nur.bootstrap.embedders import named_model, open_embedder, refuse_bad_key
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration
 from nur.ports.clock import SystemClock
@@ -47,19 +41,3 @@ async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -
             old = open_embedder(settings, EmbeddingModel.parse(held))
             stack.push_async_callback(old.close)
         yield Reembed(ledger, old, new, clock), held
-
-
-def named_model(settings: Settings, name: str) -> EmbeddingModel:
-    """`local`, `openai` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
-    if name in (LOCAL_PROVIDER, OPENAI_PROVIDER):
-        return wanted_model(settings.model_copy(update={"embeddings": name}))
-    try:
-        model = EmbeddingModel.parse(name)
-    except ValueError:
-        model = EmbeddingModel("", "", 0)
-    local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
-    if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
-        raise BadConfiguration(
-            f"--to {name}: no such model. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS."
-        )
-    return model

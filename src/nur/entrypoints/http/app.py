@@ -43,7 +43,8 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
     """The whole HTTP application; it answers while the store is still opening."""
 
     async def health(_: Request) -> Response:
-        report = await (await services()).health()
+        async with services() as opened:
+            report = await opened.health()
         body = {
             "status": report.status,
             "service": SERVICE,
@@ -57,14 +58,16 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
         return PlainTextResponse("ok")
 
     async def ready(_: Request) -> Response:
-        await (await services()).ledger.ping()
+        async with services() as opened:
+            await opened.ledger.ping()
         return PlainTextResponse("ok")
 
     async def exposition(_: Request) -> Response:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def explain(request: Request) -> Response:
-        return await explanations.answer(request, await services())
+        async with services() as opened:
+            return await explanations.answer(request, opened)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

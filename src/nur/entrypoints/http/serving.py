@@ -9,15 +9,15 @@ import os
 import signal
 import socket
 import time
-from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import uvicorn
 
-from nur.domain.errors import BadConfiguration, NurError
+from nur.domain.errors import BadConfiguration
 from nur.entrypoints.http.app import make_app
 from nur.entrypoints.http.guard import Callers
+from nur.entrypoints.http.opening import Opening
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.observability.events import EventLog
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from nur.bootstrap import Services
     from nur.settings import Settings
 
 log = EventLog("Server")
@@ -59,14 +58,19 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
         server = Draining(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
-            await opening.services()
+            async with opening.services():
+                pass
             with _server_file(settings.nur_data_dir, url, token):
                 if announce:
                     announce(f"Nur listens on {url} (MCP at {url}/mcp). Data: {settings.nur_data_dir}")
                 log.info("server_started", url=url, pid=os.getpid())
                 idle = asyncio.create_task(_exit_when_idle(server, last_call, settings.nur_idle_exit_minutes * 60))
-                await asyncio.shield(serving)
+                watching = asyncio.create_task(opening.watch())
+                await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
                 idle.cancel()
+                if watching.done():
+                    await watching
+                watching.cancel()
         finally:
             server.should_exit = True
             await serving
@@ -85,32 +89,6 @@ class Draining(uvicorn.Server):
         finally:
             for number, handler in former.items():
                 signal.signal(number, handler)
-
-
-class Opening:
-    """A store on its way up: the server answers `initialize` while SQL and the model are still being imported."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._stack = contextlib.AsyncExitStack()
-
-    async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._open(), name="nur-opening")
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        with contextlib.suppress(NurError, asyncio.CancelledError):
-            await self._task
-        await self._stack.aclose()
-
-    async def services(self) -> Services:
-        """The services, once they are there. Raises what keeps them from opening."""
-        return await asyncio.shield(self._task)
-
-    async def _open(self) -> Services:
-        bootstrap = await asyncio.to_thread(import_module, "nur.bootstrap")
-        services: Services = await self._stack.enter_async_context(bootstrap.running(self._settings))
-        return services
 
 
 class LastCall:

@@ -16,13 +16,14 @@ from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema
 from nur.observability.events import EventLog, traced
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from mcp.server.mcpserver import Context
 
     from nur.bootstrap import Services
 
-    ServicesProvider: TypeAlias = Callable[[], Awaitable[Services]]
+    ServicesProvider: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]  #: for as long as a call lasts
 
 log = EventLog("Tools")
 
@@ -86,7 +87,8 @@ class CheckedTool(Tool):
         with traced():
             try:
                 checked = check(self.arguments, arguments)
-                return await self.fn(**checked, **passed, services=await self.services())
+                async with self.services() as services:
+                    return await self.fn(**checked, **passed, services=services)
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
                 return answers.failure(error, self.worded(error))

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from nur.domain.errors import NotFound
+from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, Open, etag
 from nur.entrypoints.rest.fields import Body
-from nur.entrypoints.rest.note_models import NoteOut, Receipt
-from nur.entrypoints.rest.once import answered
+from nur.entrypoints.rest.note_answers import NoteOut, Receipt
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.search_models import Trace, TraceItem
+from nur.entrypoints.rest.trace_answers import Trace, TraceItem
 from nur.services.rebuild import RebuildReport, RebuildState
 
 router = APIRouter(prefix="/v2/admin", tags=["admin"])

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
-from nur.entrypoints.rest import admin, notes, problems, searches
+from nur.entrypoints.rest import admin, embedding, listing, notes, problems, searches
 from nur.entrypoints.rest.limits import BodyLimit, Contained
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def make_fastapi(provide: "ServicesProvider") -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.provide = provide
-    for router in (notes.router, searches.router, admin.router):
+    for router in (notes.router, listing.router, searches.router, admin.router, embedding.router):
         app.include_router(router)
     app.add_exception_handler(NurError, problems.of_nur)
     app.add_exception_handler(problems.Refused, problems.of_refused)

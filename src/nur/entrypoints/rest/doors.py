@@ -1,5 +1,6 @@
 """What every route gets: the services, once they are open, and who asks."""
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
@@ -8,9 +9,9 @@ from nur.bootstrap import Services
 from nur.domain.notes import Principal
 
 
-async def _services(request: Request) -> Services:
-    services: Services = await request.app.state.provide()
-    return services
+async def _services(request: Request) -> AsyncIterator[Services]:
+    async with request.app.state.provide() as services:
+        yield services
 
 
 async def _principal() -> Principal:

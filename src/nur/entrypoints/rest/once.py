@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from fastapi import Header, Request
 from fastapi.responses import Response
-from pydantic import BaseModel
 
 from nur.bootstrap import Services
 from nur.domain.chunks import sha256
 from nur.domain.notes import Principal
 from nur.entrypoints.rest.problems import Refused
+from nur.entrypoints.rest.receipts import late_answer
+from nur.observability.events import current_trace_id
 
 REPLAYED = "Idempotency-Replayed"
 _KEPT_HEADERS = ("etag", "location")
@@ -27,14 +28,6 @@ IdempotencyKey = Annotated[
 ]
 
 
-def answered(body: BaseModel | None, status: int = 200, **headers: str) -> Response:
-    """A good answer."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    if body is None:
-        return Response(status_code=status, headers=named)
-    return Response(body.model_dump_json(), status, named, "application/json")
-
-
 async def once(
     request: Request,
     services: Services,
@@ -42,25 +35,31 @@ async def once(
     key: str | None,
     act: Callable[[], Awaitable[Response]],
 ) -> Response:
-    """Do it, or repeat the answer of the first time. A call that failed may be made again under its key."""
+    """Do it, or repeat the answer of the first time. A call that failed may be made again under its key.
+
+    A call that wrote and died with its server, before it could answer, is answered by what the audit log says it did.
+    """
     if key is None:
         return await act()
     body = (await request.body()).decode("utf-8", "replace")
     asked = sha256(f"{request.method} {request.url.path}?{request.url.query}\n{body}")
     name = f"{principal.name}:{key}"
     ledger = services.ledger
-    held = await ledger.claim(principal.tenant, name, asked, services.clock.now())
-    if held is not None:
-        if held.request_hash != asked:
-            raise Refused(422, "idempotency_key_reused", "This Idempotency-Key belongs to another call.")
-        if held.status_code is None or held.response is None:
-            raise Refused(409, "idempotency_in_progress", "The first call is still being answered.", retryable=True)
+    held = await ledger.claim(principal.tenant, name, asked, current_trace_id() or "", services.clock.now())
+    if held is None:
+        try:
+            response = await act()
+        except Exception:  # not when cancelled: the write may be under way, and the audit log will tell
+            await ledger.drop_claim(principal.tenant, name)
+            raise
+    elif held.request_hash != asked:
+        raise Refused(422, "idempotency_key_reused", "This Idempotency-Key belongs to another call.")
+    elif held.status_code is not None and held.response is not None:
         return _replay(held.status_code, dict(held.response))
-    try:
-        response = await act()
-    except BaseException:
-        await ledger.drop_claim(principal.tenant, name)
-        raise
+    elif held.deed is not None:
+        response = await late_answer(services, principal.tenant, held.deed)
+    else:
+        raise Refused(409, "idempotency_in_progress", "The first call is still being answered.", retryable=True)
     kept = {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
     text = bytes(response.body).decode()
     await ledger.answer_claim(principal.tenant, name, response.status_code, {"body": text, "headers": kept})

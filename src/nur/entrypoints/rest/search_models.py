@@ -1,17 +1,15 @@
 """Bodies of the search routes."""
 
-from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nur.domain import traces
 from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.selection import Selection
 from nur.entrypoints.rest.fields import SOMETHING, Body, Moment, Name, Share, Source
-from nur.entrypoints.rest.note_models import NoteOut
+from nur.entrypoints.rest.note_answers import NoteOut
 from nur.services.search_sessions import Answer, Item, Payload
 
 TOOL = "rest_search"
@@ -119,6 +117,7 @@ class ItemOut(BaseModel):
     end_char: int | None
     passages: list[PassageOut]
     stitched: StitchedOut | None
+    duplicates: list[str] = Field(description="notes with almost the same text, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
     source: Source
     confidence: float | None
@@ -154,6 +153,7 @@ class ItemOut(BaseModel):
             stitched=None
             if around is None
             else StitchedOut(text=around.text, start_char=around.start_char, end_char=around.end_char),
+            duplicates=list(item.found.duplicates),
             text=item.text,
             source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
             confidence=about.confidence,
@@ -206,57 +206,3 @@ class ChosenNotes(BaseModel):
 
     notes: list[NoteOut]
     missing: list[str] = Field(description="ids that the answer does not hold")
-
-
-class TraceItem(BaseModel):
-    """Why one item was returned at its place."""
-
-    item_id: UUID
-    trace_id: UUID
-    rank: int = Field(description="place in the answer, from 1")
-    note_id: UUID
-    chunk_id: UUID
-    scores: dict[str, Any] = Field(description="score, lexical, cosine, bonus, rrf_score, rerank_score, ranks")
-
-    @classmethod
-    def of(cls, item: traces.TraceItem) -> Self:
-        """The item as it was traced."""
-        return cls(
-            item_id=item.item_id,
-            trace_id=item.trace_id,
-            rank=item.rank,
-            note_id=item.note_id,
-            chunk_id=item.chunk_id,
-            scores=dict(item.scores),
-        )
-
-
-class Trace(BaseModel):
-    """Everything about one search but the texts it read."""
-
-    trace_id: UUID
-    search_id: UUID
-    query: str | None = Field(description="null where queries are kept out of traces")
-    request: dict[str, Any]
-    outcome: dict[str, Any]
-    timings: dict[str, float] = Field(description="milliseconds by stage")
-    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
-    items: list[TraceItem]
-    created_at: datetime
-
-    @classmethod
-    def of(cls, trace: traces.Trace) -> Self:
-        """The trace as it was kept."""
-        return cls(
-            trace_id=trace.trace_id,
-            search_id=trace.search_id,
-            query=trace.query,
-            request=dict(trace.request),
-            outcome=dict(trace.outcome),
-            timings=dict(trace.timings),
-            candidates=[
-                {name: value for name, value in one._asdict().items() if value is not None} for one in trace.candidates
-            ],
-            items=[TraceItem.of(item) for item in trace.items],
-            created_at=trace.created_at,
-        )

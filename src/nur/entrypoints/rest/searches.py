@@ -4,9 +4,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
+from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, Open
-from nur.entrypoints.rest.note_models import NoteOut
-from nur.entrypoints.rest.once import answered
+from nur.entrypoints.rest.note_answers import NoteOut
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.search_models import Chosen, ChosenNotes, SearchIn, SearchOut
 

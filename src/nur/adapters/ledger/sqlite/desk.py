@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 class SqliteDesk(Bodies):
     """Short-lived records of calls."""
 
-    async def claim(self, tenant: str, key: str, request_hash: str, now: datetime) -> Claim | None:
+    async def claim(self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime) -> Claim | None:
         """Take an idempotency key; None: it is ours."""
-        return await self._write(desk.claim, tenant, key, request_hash, now)
+        return await self._write(desk.claim, tenant, key, request_hash, trace_id, now)
 
     async def answer_claim(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
         """Keep the answer under the key."""
         await self._write(desk.answer_claim, tenant, key, status_code, response)
 
     async def drop_claim(self, tenant: str, key: str) -> None:
-        """The key is free again, unless it is answered."""
+        """The key is free again, unless it is answered or the call committed something."""
         await self._write(desk.drop_claim, tenant, key)
 
     async def put_session(self, session: Session) -> None:

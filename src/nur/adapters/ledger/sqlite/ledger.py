@@ -59,7 +59,8 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         self._folder.acquire()
         try:
             self._start()
-            await self._write(desk.drop_unanswered)
+            await self._write(desk.abandon_claims, self._clock.now())
+            await self._write(outbox.release_all)
         except BaseException:
             self._folder.release()
             raise

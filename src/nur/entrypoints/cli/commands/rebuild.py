@@ -50,16 +50,17 @@ def command(rechunk: bool, wipe_foreign: str | None, yes: bool, as_json: bool, d
 
 
 def _wipe(name: str, data_dir: str | None) -> None:
-    from nur import bootstrap
+    from nur.bootstrap.indexes import wipe_foreign
 
-    bootstrap.wipe_foreign(load(**({"nur_data_dir": data_dir} if data_dir else {})), name)
+    wipe_foreign(load(**({"nur_data_dir": data_dir} if data_dir else {})), name)
     click.echo(f"collection {name} deleted", err=True)
 
 
 async def _rebuild(store: Store, *, rechunk: bool, quiet: bool) -> Any:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     report = await store.call("POST", PATH, {"rechunk": rechunk})
-    with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
         bar = progress.add_task("chunks", total=None)
         while report["state"] in _AT_WORK:
             await asyncio.sleep(LOOK_EVERY_SECONDS)

@@ -5,6 +5,7 @@ Whatever it stores is new (its texts hold a random word) and is deleted again, a
 
 from __future__ import annotations
 
+import contextlib
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nur.entrypoints.cli.doctor.findings import Examination
 
 TIMEOUT_SECONDS = 60.0
+DEAD_SHOWN = 5  #: dead letters named
 #: Each has twelve tokens or more, so that so many of them are a text longer than `single_piece_max_tokens`.
 _SENTENCE = "Page {number} of the doctor's test document {word} speaks of lamp number {number} in the lighthouse."
 _TOKENS_IN_SENTENCE = 12
@@ -107,7 +109,7 @@ async def _health(examination: Examination, address: Address) -> bool:
             raise Fault(body["status"], _unwell(body["checks"]))
         seen.append(f"healthy, version {body['version']}, index {body['checks']['index']['name']}")
     if answered:
-        _backlog(examination, store)
+        await _outbox(examination, address, store)
     return answered
 
 
@@ -119,15 +121,24 @@ def _unwell(checks: dict[str, dict[str, Any]]) -> str:
     )
 
 
-def _backlog(examination: Examination, store: dict[str, Any]) -> None:
-    """What waits to be indexed, and what was given up."""
+async def _outbox(examination: Examination, address: Address, store: dict[str, Any]) -> None:
+    """What waits to be indexed, and what was given up, by name and with its error."""
     pending, dead = store.get("pending", 0), store.get("dead_letters", 0)
-    if dead:
-        detail = f"{dead} notes could not be indexed; {pending} wait. Last error: {store.get('last_error')}"
-        hint = "They are found by their words only. Mend the cause, then store them again."
-        examination.note("outbox", Result.FAILED, detail, hint)
-    else:
+    if not dead:
         examination.note("outbox", Result.OK, f"{pending} notes wait to be indexed, none was given up")
+        return
+    errors = str(store.get("last_error"))
+    with contextlib.suppress(httpx2.HTTPError, ValueError, KeyError):  # names are more than /health tells
+        async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS) as web:
+            answer = await web.get(f"{address.url}/v2/admin/outbox", headers=address.headers)
+        letters = answer.json()["dead_letters"][:DEAD_SHOWN]
+        errors = "; ".join(f"{letter['note_id'] or 'a purged note'}: {letter['error']}" for letter in letters)
+    examination.note(
+        "outbox",
+        Result.FAILED,
+        f"{dead} could not be indexed, {pending} wait. {errors}",
+        f"They are found by their words alone. Mend the cause, then: curl -X POST {address.url}/v2/admin/outbox/retry",
+    )
 
 
 @asynccontextmanager

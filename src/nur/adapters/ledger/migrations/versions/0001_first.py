@@ -46,6 +46,7 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(), nullable=False),
         sa.Column("idempotency_key", sa.String(), nullable=False),
         sa.Column("request_hash", sa.String(length=64), nullable=False),
+        sa.Column("trace_id", sa.String(), nullable=False),
         sa.Column("status_code", sa.Integer(), nullable=True),
         sa.Column("response", sa.JSON(), nullable=True),
         sa.Column("created_at", Moment(), nullable=False),

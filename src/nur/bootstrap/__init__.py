@@ -1,0 +1,97 @@
+"""Wires everything: the only place that knows which adapters there are.
+
+Adapters are imported where they are chosen: chromadb takes seconds, and the default profile never needs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from nur.bootstrap.cutting import tokenisers
+from nur.bootstrap.embedders import refuse_bad_key, store_embedder
+from nur.bootstrap.indexes import make_index
+from nur.bootstrap.rerankers import make_reranker
+from nur.bootstrap.services import Services, assemble
+from nur.domain.errors import BadConfiguration
+from nur.observability.events import EventLog
+from nur.ports.clock import Clock, SystemClock
+from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from nur.ports.ledger import Ledger
+    from nur.settings import Settings
+
+__all__ = ["Services", "assemble", "make_ledger", "running"]
+
+log = EventLog("Bootstrap")
+
+
+@asynccontextmanager
+async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Services]:
+    """Everything open and the worker at work; closed again at the end. Raises what `nur serve` exits with."""
+    clock = clock or SystemClock()
+    await asyncio.to_thread(tokenisers, settings)  # a download may take its time, or fail: before anything is opened
+    ledger = make_ledger(settings, clock)
+    await ledger.open()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(ledger.close)
+        store_id = await ledger.settle("store_id", uuid4().hex)
+        switched = await _switch(ledger, clock)
+        embedder = await store_embedder(settings, ledger)
+        stack.push_async_callback(embedder.close)
+        await refuse_bad_key(embedder)
+        # Only now: a first start that fails for want of a key must not decide which model the store has.
+        await ledger.settle("embedding_version", embedder.model.version)
+        first = await ledger.settle("first_embedding_version", embedder.model.version)
+        index = make_index(settings, ledger, embedder.model, store_id, first, clock)
+        stack.push_async_callback(index.close)
+        reranker = make_reranker(settings)
+        stack.push_async_callback(reranker.close)
+        services = assemble(settings, ledger, index, embedder, reranker, clock)
+        stack.push_async_callback(services.traces.flush)
+        await services.open_index()
+        if switched and index.follows_commits:  # it has just read every vector that there is
+            await ledger.mark_all_indexed(embedder.model.version, clock.now())
+        stack.push_async_callback(services.rebuild.stop)
+        stack.push_async_callback(services.reembed.stop)
+        for job in (
+            services.open_index.keep_trying(),
+            services.work.forever(),
+            services.tidy.forever(),
+            services.traces.forever(),
+            services.traces.purge_forever(),
+        ):
+            stack.push_async_callback(_stop, asyncio.create_task(job))
+        log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
+        yield services
+
+
+def make_ledger(settings: Settings, clock: Clock) -> Ledger:
+    """The ledger that the settings ask for, not yet open."""
+    if settings.database_url is not None:
+        raise BadConfiguration("DATABASE_URL: PostgreSQL is not supported by this version. Unset it to use SQLite.")
+    from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+
+    return SqliteLedger(settings.nur_data_dir, clock)
+
+
+async def _switch(ledger: Ledger, clock: Clock) -> bool:
+    """Give the store the model that everything was embedded with meanwhile; says whether there was one."""
+    version = await ledger.fact(NEXT_EMBEDDING_VERSION)
+    if version is None:
+        return False
+    await ledger.switch_embedding(version, clock.now())
+    log.info("embedding_switched", to_version=version)
+    return True
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

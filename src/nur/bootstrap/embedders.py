@@ -1,0 +1,143 @@
+"""Which embedding model a store has, and the embedder that speaks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import BadConfiguration, KeyRefused
+from nur.observability.events import EventLog
+from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
+
+if TYPE_CHECKING:
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Ledger
+    from nur.settings import Settings
+
+log = EventLog("Bootstrap")
+
+LOCAL_PROVIDER, OPENAI_PROVIDER = "local", "openai"
+
+
+async def store_embedder(settings: Settings, ledger: Ledger) -> Embedder:
+    """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
+    settled = await ledger.fact("embedding_version")
+    held = wanted_model(settings) if settled is None else EmbeddingModel.parse(settled)
+    refuse_other_model(settings, held)
+    return open_embedder(settings, held)
+
+
+def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
+    """A store keeps its model: settings that name another one are refused. Raises BadConfiguration."""
+    wanted = wanted_model(settings)
+    explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
+    if explicit and wanted.provider == held.provider and wanted != held:
+        raise BadConfiguration(
+            f"OPENAI_EMBED_MODEL: the store holds vectors of {held.version}, the settings ask for {wanted.version}. "
+            f"Change the setting back, or embed everything again with: nur reembed --to {wanted.version}"
+        )
+    if settings.embeddings != "auto" and wanted.provider != held.provider:
+        raise BadConfiguration(
+            f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {held.version}. "
+            f"Set EMBEDDINGS={held.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
+        )
+
+
+def wanted_model(settings: Settings) -> EmbeddingModel:
+    """The model that the settings ask for; a store that has one keeps it."""
+    if settings.embeddings == "onnx":
+        raise BadConfiguration("EMBEDDINGS=onnx is not supported by this version. Use openai, local or auto.")
+    if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
+        return EmbeddingModel(OPENAI_PROVIDER, settings.openai_embed_model, settings.openai_embed_dims)
+    from nur.adapters.local.static_model import DIMENSIONS, NAME
+
+    return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
+
+
+def named_model(settings: Settings, name: str) -> EmbeddingModel:
+    """`local`, `openai` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
+    if name in (LOCAL_PROVIDER, OPENAI_PROVIDER):
+        return wanted_model(settings.model_copy(update={"embeddings": name}))
+    try:
+        model = EmbeddingModel.parse(name)
+    except ValueError:
+        model = EmbeddingModel("", "", 0)
+    local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
+    if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
+        raise BadConfiguration(f"No such model: {name}. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS.")
+    return model
+
+
+async def open_named(settings: Settings, name: str) -> Embedder:
+    """The embedder of a model that the store is to have, for a server that runs. Raises BadConfiguration."""
+    model = named_model(settings, name)
+    try:
+        refuse_other_model(settings, model)
+    except BadConfiguration as error:
+        raise BadConfiguration(
+            f"This server's settings ask for {wanted_model(settings).version}: it could not open a store of "
+            f"{model.version}. Stop it, embed with the same command, change the settings, start it again."
+        ) from error
+    embedder = open_embedder(settings, model)
+    try:
+        await refuse_bad_key(embedder)
+    except BadConfiguration:
+        await embedder.close()
+        raise
+    return embedder
+
+
+def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
+    """The embedder of a model. Raises KeyRefused when it needs a key that is not there."""
+    if model.provider == LOCAL_PROVIDER:
+        from nur.adapters.local.embedder import LocalEmbedder
+
+        return LocalEmbedder()
+    if settings.openai_api_key is None:
+        raise KeyRefused(
+            f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. "
+            "Set it, or use EMBEDDINGS=local with another NUR_DATA_DIR."
+        )
+    from nur.adapters.openai.batches import BatchLimits
+    from nur.adapters.openai.embedder import OpenAIEmbedder
+    from nur.adapters.openai.retries import Patience
+    from nur.retrieval import tokens
+
+    return OpenAIEmbedder(
+        model,
+        api_key=settings.openai_api_key.get_secret_value(),
+        count_tokens=tokens.count,
+        base_url=settings.openai_base_url,
+        send_dimensions="text-embedding-3" in model.name or "openai_embed_dims" in settings.model_fields_set,
+        patience=Patience(
+            retries=settings.openai_max_retries,
+            timeout_seconds=settings.openai_timeout,
+            deadline_seconds=settings.embedding_deadline,
+        ),
+        limits=BatchLimits(texts=settings.openai_batch_size),
+    )
+
+
+async def refuse_bad_key(embedder: Embedder) -> None:
+    """A refused key stops the start; a provider that is merely down does not."""
+    if embedder.model.provider == LOCAL_PROVIDER:
+        return
+    probe = await embedder.probe()
+    if probe.key_refused:
+        raise KeyRefused(str(probe.error))
+    if not probe.healthy:
+        log.warning("embedder_down", error=probe.error)
+
+
+def measured_profile(settings: Settings, model: EmbeddingModel) -> ModelProfile:
+    """What was measured about the model on this store, else what comes with the program."""
+    path = settings.nur_data_dir / FOLDER / file_name(model.version)
+    if not path.is_file():
+        return profile_of(model.version)
+    try:
+        profile = ModelProfile.from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadConfiguration(f"{path}: {error}. Remove the file, or measure again.") from error
+    if profile.embedding_version != model.version:
+        raise BadConfiguration(f"{path}: it is about {profile.embedding_version}. Remove the file, or measure again.")
+    return profile

@@ -1,0 +1,162 @@
+"""The use cases, wired over open ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.bootstrap.cutting import policies, tokenisers
+from nur.bootstrap.embedders import measured_profile, open_named
+from nur.domain.search import Fusion
+from nur.domain.writes import OnEmbeddingFailure
+from nur.services.add_event import AddEvent
+from nur.services.add_note import AddNote
+from nur.services.append_turn import AppendTurn
+from nur.services.edit_note import EditNote
+from nur.services.explain import Explain
+from nur.services.find_duplicates import FindDuplicates
+from nur.services.forget import Forget
+from nur.services.gather import Gather
+from nur.services.get_artifact import GetArtifact
+from nur.services.get_note import GetNote
+from nur.services.health import Health
+from nur.services.ingest import Ingest
+from nur.services.list_notes import ListNotes
+from nur.services.open_index import OpenIndex
+from nur.services.privacy import PrivacyFilter
+from nur.services.query_vector import QueryVector
+from nur.services.quote import Quote
+from nur.services.rebuild import Rebuild
+from nur.services.reembed_artifact import ReembedArtifact
+from nur.services.reembed_online import ReembedOnline
+from nur.services.remember import Remember
+from nur.services.rerank import Rerank
+from nur.services.search import Search
+from nur.services.search_sessions import SearchSessions
+from nur.services.store_note import StoreNote
+from nur.services.tidy import Tidy
+from nur.services.trace_searches import TraceSearches
+from nur.services.trash import Trash
+from nur.services.wait_until_indexed import WaitUntilIndexed
+from nur.services.work import Work
+
+if TYPE_CHECKING:
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Ledger
+    from nur.ports.reranker import Reranker
+    from nur.ports.vector_index import VectorIndex
+    from nur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicy:
+    """What happens to writes through each sort of door when the embedding provider is down."""
+
+    for_tools: OnEmbeddingFailure
+    for_others: OnEmbeddingFailure
+
+    @classmethod
+    def of(cls, settings: Settings) -> FailurePolicy:
+        """`auto` rejects for tools, where an agent sees the error, and defers elsewhere."""
+        if settings.on_embedding_failure == "auto":
+            return cls(OnEmbeddingFailure.REJECT, OnEmbeddingFailure.DEFER)
+        chosen = OnEmbeddingFailure(settings.on_embedding_failure)
+        return cls(chosen, chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The use cases, wired, and the ports that doors may show."""
+
+    remember: Remember
+    append_turn: AppendTurn
+    ingest: Ingest
+    get_artifact: GetArtifact
+    reembed_artifact: ReembedArtifact
+    add_note: AddNote
+    add_event: AddEvent
+    get_note: GetNote
+    edit_note: EditNote
+    find_duplicates: FindDuplicates
+    wait_until_indexed: WaitUntilIndexed
+    search: Search
+    explain: Explain
+    traces: TraceSearches
+    search_sessions: SearchSessions
+    list_notes: ListNotes
+    forget: Forget
+    trash: Trash
+    tidy: Tidy
+    rebuild: Rebuild
+    reembed: ReembedOnline
+    health: Health
+    work: Work
+    open_index: OpenIndex
+    privacy: PrivacyFilter
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    on_failure: FailurePolicy
+    key_configured: bool
+
+
+def assemble(
+    settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
+) -> Services:
+    """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be had."""
+    cutting = policies(settings)
+    store = StoreNote(ledger, index, embedder, clock, cutting, tokenisers(settings))
+    privacy = PrivacyFilter(settings.privacy_enforcement)
+    get_artifact = GetArtifact(ledger, privacy, clock)
+    traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
+    search = Search(
+        gather=Gather(ledger, index, embedder, QueryVector(embedder), privacy),
+        rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
+        quote=Quote(ledger),
+        traces=traces,
+        ledger=ledger,
+        embedder=embedder,
+        clock=clock,
+        profile=measured_profile(settings, embedder.model),
+        fusion=Fusion(settings.fusion),
+    )
+    get_note = GetNote(ledger, privacy, clock)
+    forget = Forget(ledger, index, privacy)
+    work = Work(ledger, index, embedder, clock)
+    trash = Trash(ledger, index, store, privacy, clock, work.wake)
+    version = embedder.model.version
+    return Services(
+        remember=Remember(store),
+        append_turn=AppendTurn(store),
+        ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
+        get_artifact=get_artifact,
+        reembed_artifact=ReembedArtifact(store, get_artifact),
+        explain=Explain(ledger, search, traces, privacy, clock),
+        traces=traces,
+        add_note=AddNote(store, clock, work.wake),
+        add_event=AddEvent(store, clock, work.wake),
+        get_note=get_note,
+        edit_note=EditNote(store, get_note, clock, work.wake),
+        find_duplicates=FindDuplicates(ledger, index, embedder),
+        wait_until_indexed=WaitUntilIndexed(ledger, clock),
+        search=search,
+        search_sessions=SearchSessions(search, ledger, get_note, clock),
+        list_notes=ListNotes(ledger, privacy),
+        forget=forget,
+        trash=trash,
+        tidy=Tidy(ledger, forget, trash, clock),
+        rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
+        reembed=ReembedOnline(ledger, embedder, lambda name: open_named(settings, name), clock),
+        health=Health(ledger, index, embedder, clock),
+        work=work,
+        open_index=OpenIndex(ledger, index, clock, version),
+        privacy=privacy,
+        ledger=ledger,
+        index=index,
+        embedder=embedder,
+        clock=clock,
+        on_failure=FailurePolicy.of(settings),
+        key_configured=settings.openai_api_key is not None,
+    )

@@ -1,0 +1,165 @@
+"""What the note routes answer."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from nur.domain.chunks import chunk_public_id
+from nur.domain.notes import Kind, Note, Retention, Sensitivity, Visibility
+from nur.domain.writes import IndexState, NearDuplicate, Stored
+from nur.entrypoints.rest.fields import Source
+from nur.ports.ledger import StoredChunk
+
+
+class NearDuplicateOut(BaseModel):
+    """Another note that says nearly the same."""
+
+    note_id: str
+    similarity: float = Field(description="cosine of the notes' own vectors")
+    best_chunk: float = Field(description="highest cosine of a chunk of one and a chunk of the other")
+
+    @classmethod
+    def of(cls, near: NearDuplicate) -> "NearDuplicateOut":
+        """From the service's."""
+        return cls(note_id=near.public_id, similarity=near.similarity, best_chunk=near.best_chunk)
+
+
+class Receipt(BaseModel):
+    """What came of a write. Acknowledged is committed and fsynced; found by its words from now on."""
+
+    note_id: str = Field(examples=["note_0123456789ab"])
+    operation: Literal["created", "unchanged", "metadata_updated", "replaced"]
+    index_state: Literal["indexed", "pending"] = Field(description="pending: the worker has still to embed or index it")
+    revision: int
+    version: int
+    chunk_count: int
+    near_duplicates: list[NearDuplicateOut] | None = Field(
+        default=None, description="null until the note is indexed; ask with wait=indexed"
+    )
+
+    @classmethod
+    def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":
+        """From the service's."""
+        return cls(
+            note_id=stored.note.public_id,
+            operation=stored.outcome.value,
+            index_state=(state or stored.index_state).value,
+            revision=stored.note.revision,
+            version=stored.note.version,
+            chunk_count=stored.note.chunk_count,
+            near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
+        )
+
+
+class ChunkOut(BaseModel):
+    """A chunk: `text == note.text[start_char:end_char]`, in code points."""
+
+    chunk_id: str
+    chunk_index: int
+    start_char: int
+    end_char: int
+    token_count: int
+    text: str
+    embedded: bool
+
+    @classmethod
+    def of(cls, note: Note, stored: StoredChunk) -> "ChunkOut":
+        """From the ledger's."""
+        chunk = stored.chunk
+        return cls(
+            chunk_id=chunk_public_id(note.public_id, chunk.index, stored.content_hash),
+            chunk_index=chunk.index,
+            start_char=chunk.start_char,
+            end_char=chunk.end_char,
+            token_count=chunk.token_count,
+            text=chunk.content,
+            embedded=stored.has_vector,
+        )
+
+
+class NoteOut(BaseModel):
+    """A stored note."""
+
+    note_id: str
+    kind: Kind
+    tenant: str
+    owner: str
+    type: str | None
+    key: str | None
+    title: str | None
+    text: str | None = Field(default=None, description="the whole text, where it was asked for")
+    preview: str | None = Field(default=None, description="its beginning, in listings")
+    project: str
+    agent: str
+    scope: str
+    importance: float | None
+    confidence: float | None
+    source: Source
+    author: str | None
+    participants: list[str]
+    conversation_id: str | None
+    turn_index: int | None
+    role: str | None
+    sensitivity: Sensitivity
+    visibility_scope: Visibility
+    retention_policy: Retention
+    status: Literal["active", "deleted"]
+    version: int = Field(description="counts texts")
+    revision: int = Field(description="counts changes of any sort; the ETag")
+    content_hash: str
+    token_count: int
+    chunk_count: int
+    chunking_version: str
+    occurred_at: datetime | None
+    ingested_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    resolved_at: datetime | None
+    deleted_at: datetime | None
+    metadata: dict[str, Any]
+    chunks: list[ChunkOut] | None = None
+    near_duplicates: list[NearDuplicateOut] | None = None
+
+    @classmethod
+    def of(cls, note: Note, **more: Any) -> "NoteOut":
+        """From the domain's; the text and other long parts come by name."""
+        about = note.about
+        return cls(
+            note_id=note.public_id,
+            kind=note.kind,
+            tenant=note.tenant,
+            owner=note.owner,
+            type=about.type,
+            key=about.key,
+            title=about.title,
+            project=about.project,
+            agent=about.agent,
+            scope=about.scope,
+            importance=about.importance,
+            confidence=about.confidence,
+            source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
+            author=about.author,
+            participants=list(about.participants),
+            conversation_id=about.conversation_id,
+            turn_index=about.turn_index,
+            role=about.role,
+            sensitivity=about.sensitivity,
+            visibility_scope=about.visibility,
+            retention_policy=about.retention,
+            status=note.status.value,
+            version=note.version,
+            revision=note.revision,
+            content_hash=note.content_hash,
+            token_count=note.token_count,
+            chunk_count=note.chunk_count,
+            chunking_version=note.chunking_version,
+            occurred_at=about.occurred_at,
+            ingested_at=note.ingested_at,
+            updated_at=note.updated_at,
+            expires_at=about.expires_at,
+            resolved_at=note.resolved_at,
+            deleted_at=note.deleted_at,
+            metadata=dict(about.metadata),
+            **more,
+        )

@@ -1,0 +1,63 @@
+"""What the trace routes answer."""
+
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from nur.domain import traces
+
+
+class TraceItem(BaseModel):
+    """Why one item was returned at its place."""
+
+    item_id: UUID
+    trace_id: UUID
+    rank: int = Field(description="place in the answer, from 1")
+    note_id: UUID
+    chunk_id: UUID
+    scores: dict[str, Any] = Field(description="score, lexical, cosine, bonus, rrf_score, rerank_score, ranks")
+
+    @classmethod
+    def of(cls, item: traces.TraceItem) -> Self:
+        """The item as it was traced."""
+        return cls(
+            item_id=item.item_id,
+            trace_id=item.trace_id,
+            rank=item.rank,
+            note_id=item.note_id,
+            chunk_id=item.chunk_id,
+            scores=dict(item.scores),
+        )
+
+
+class Trace(BaseModel):
+    """Everything about one search but the texts it read."""
+
+    trace_id: UUID
+    search_id: UUID
+    query: str | None = Field(description="null where queries are kept out of traces")
+    request: dict[str, Any]
+    outcome: dict[str, Any]
+    timings: dict[str, float] = Field(description="milliseconds by stage")
+    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
+    items: list[TraceItem]
+    created_at: datetime
+
+    @classmethod
+    def of(cls, trace: traces.Trace) -> Self:
+        """The trace as it was kept."""
+        return cls(
+            trace_id=trace.trace_id,
+            search_id=trace.search_id,
+            query=trace.query,
+            request=dict(trace.request),
+            outcome=dict(trace.outcome),
+            timings=dict(trace.timings),
+            candidates=[
+                {name: value for name, value in one._asdict().items() if value is not None} for one in trace.candidates
+            ],
+            items=[TraceItem.of(item) for item in trace.items],
+            created_at=trace.created_at,
+        )

@@ -1,0 +1,92 @@
+"""A provider that is down for a while under a real server that is written to all the while."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from nur.services.work import LONGEST_OUTAGE_RETRY_SECONDS
+from tests.servers import faults
+from tests.servers.nur_server import NurProcess
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.servers.openai_stub import OpenAIStub
+
+FAULTS = (faults.status(503), faults.RESET, faults.status(429), faults.HTML)
+#: What is said to be soon: the longest wait between two tries, spread by a quarter, and some for a slow machine.
+SOON_SECONDS = LONGEST_OUTAGE_RETRY_SECONDS * 1.25 + 60
+LONG_EVERY = 7  #: each so many-th note has several chunks
+SAMPLED = 25
+
+
+@dataclass
+class Outage:
+    """Writes during an outage; afterwards everything is found by meaning, each chunk having been embedded once."""
+
+    folder: Path
+    provider: OpenAIStub
+    written: dict[str, str] = field(default_factory=dict)  #: by note, the word that it alone has
+    chunks: int = 0
+
+    async def survive(self, seconds: float, notes: int) -> None:
+        """Be down for so long and for at least so many notes, then recover."""
+        settings = {
+            "OPENAI_API_KEY": "sk-test",
+            "OPENAI_BASE_URL": self.provider.url,
+            "OPENAI_EMBED_DIMS": "256",
+            "OPENAI_MAX_RETRIES": "0",
+            "LOG_LEVEL": "ERROR",
+        }
+        with NurProcess(self.folder, **settings) as server:
+            async with httpx2.AsyncClient(base_url=server.url, timeout=60) as client:
+                already = len(self.provider.answered)  # the check of the key at the start
+                await self._be_down(client, seconds, notes)
+                assert len(self.provider.answered) == already
+                self.provider.heal()
+                await self._recover(client)
+
+    async def _be_down(self, client: httpx2.AsyncClient, seconds: float, notes: int) -> None:
+        ends = time.monotonic() + seconds
+        for number in itertools.count():
+            if number >= notes and time.monotonic() >= ends:
+                return
+            self.provider.fail_forever(FAULTS[number // 5 % len(FAULTS)])
+            await self._write(client, number)
+
+    async def _write(self, client: httpx2.AsyncClient, number: int) -> None:
+        """Acknowledged, and found by its words at once."""
+        word = f"tower{number}"
+        more = " ".join(f"Floor {floor} of {word} has {floor} lamps." for floor in range(100))
+        text = f"{word} stood in the outage. {more if number % LONG_EVERY == 0 else ''}"
+        stored = await client.post("/v2/notes", json={"text": text})
+        assert stored.status_code == 201
+        receipt = stored.json()
+        assert receipt["index_state"] == "pending"
+        self.written[receipt["note_id"]] = word
+        self.chunks += receipt["chunk_count"]
+        answer = (await client.post("/v2/searches", json={"query": word})).json()
+        assert answer["degraded"] == ["dense"]
+        assert [item["note_id"] for item in answer["items"]] == [receipt["note_id"]]
+
+    async def _recover(self, client: httpx2.AsyncClient) -> None:
+        """Soon there is nothing left to do, and nothing was done twice."""
+        async with asyncio.timeout(SOON_SECONDS):
+            while (await client.get("/v2/admin/outbox")).json()["pending"]:  # noqa: ASYNC110  # asked over HTTP
+                await asyncio.sleep(0.2)
+        assert (await client.get("/v2/admin/outbox")).json()["dead"] == 0
+        embedded = Counter(text for request in self.provider.answered for text in request.inputs if "tower" in text)
+        assert len(embedded) == self.chunks
+        assert set(embedded.values()) == {1}
+        for name, word in list(self.written.items())[:: max(1, len(self.written) // SAMPLED)]:
+            asked = {"query": f"{word} stood in the outage.", "mode": "dense"}
+            answer = (await client.post("/v2/searches", json=asked)).json()
+            assert answer["degraded"] == []
+            assert answer["items"][0]["note_id"] == name
