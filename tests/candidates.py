@@ -43,7 +43,7 @@ def a_ranked(
     return Ranked(
         candidate=a_candidate(text, note, index, **changes),
         score=score,
-        lexical=score / 2,
+        lexical=score - bonus if cosine is None else 2 * (score - bonus) - cosine,  # as sure as its score says
         cosine=cosine,
         bonus=bonus,
         rrf_score=1 / 61,

