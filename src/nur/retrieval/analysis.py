@@ -15,7 +15,8 @@ text                                terms (those in brackets are *extra*: they r
 ``पैंथर्स``, ``сталь``                the word, vowel signs included
 ==================================  ===================================================================
 
-A change of any rule here changes what is stored: raise ``ANALYZER_VERSION``, and stores re-analyse their chunks.
+A change of any rule here changes what is stored: raise ``ANALYZER_VERSION``, and stores analyse their notes again when
+they are next opened.
 """
 
 from __future__ import annotations
