@@ -33,7 +33,7 @@ class Outage:
 
     folder: Path
     provider: OpenAIStub
-    written: dict[str, str] = field(default_factory=dict)  #: by note, the word that it alone has
+    written: dict[str, str] = field(default_factory=dict)  #: by note, the words that it alone has
     chunks: int = 0
 
     async def survive(self, seconds: float, notes: int) -> None:
@@ -63,7 +63,7 @@ class Outage:
 
     async def _write(self, client: httpx2.AsyncClient, number: int) -> None:
         """Acknowledged, and found by its words at once."""
-        word = f"tower{number}"
+        word = f"tower{number} gate{number} moat{number}"  # one word alone shares its hashed vector with others
         more = " ".join(f"Floor {floor} of {word} has {floor} lamps." for floor in range(100))
         text = f"{word} stood in the outage. {more if number % LONG_EVERY == 0 else ''}"
         stored = await client.post("/v2/notes", json={"text": text})

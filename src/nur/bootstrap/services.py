@@ -12,6 +12,7 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.services.add_event import AddEvent
 from nur.services.add_note import AddNote
 from nur.services.append_turn import AppendTurn
+from nur.services.chunk_vectors import ChunkVectors
 from nur.services.edit_note import EditNote
 from nur.services.explain import Explain
 from nur.services.find_duplicates import FindDuplicates
@@ -107,7 +108,7 @@ def assemble(
 ) -> Services:
     """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be had."""
     cutting = policies(settings)
-    store = StoreNote(ledger, index, embedder, clock, cutting, tokenisers(settings))
+    store = StoreNote(ledger, index, ChunkVectors(ledger, embedder), clock, cutting, tokenisers(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)

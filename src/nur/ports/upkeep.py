@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from nur.domain.notes import Note, NoteId
+    from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
+    from nur.ports.stored import Candidate, StoredChunk
 
 
 #: The fact that names the model which the store is to have from its next opening on.
@@ -39,8 +40,71 @@ class DeadLetter:
     error: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits to be indexed."""
+
+    pending: int
+    dead: int
+    oldest_seconds: float
+    last_error: str | None  #: of a dead letter, where there is one; else of what is tried again
+
+
 class Upkeep(Protocol):
     """Looking after what is stored: every method is one transaction."""
+
+    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        ...
+
+    async def attach_vectors(
+        self,
+        note: Note,
+        vectors: Mapping[ChunkKey, Floats],
+        pooled: Floats | None,
+        embedding_version: str,
+    ) -> None:
+        """Add vectors to the note's chunks; one that is there stays. Raises Conflict when those chunks are gone.
+
+        A change of metadata alone leaves the chunks: their vectors are kept. Without vectors the revision must hold.
+        """
+        ...
+
+    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
+        """Say that the index holds this revision; False when the note has moved on."""
+        ...
+
+    async def mark_all_unindexed(self, embedding_version: str) -> int:
+        """Say that the index holds nothing, and queue every note, the oldest first; gives back how many."""
+        ...
+
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+        """Chunks that the index should hold and show, drawn at random: those of expired notes are left out."""
+        ...
+
+    async def count_indexed(self, embedding_version: str) -> int:
+        """How many chunks the index should hold."""
+        ...
+
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+        """Active chunks with a vector, by key, for reading the whole store in order."""
+        ...
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+        ...
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """The job is done."""
+        ...
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed: try again then, or never (None: a dead letter)."""
+        ...
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        ...
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
         """Hold leases longer; those that others have taken over stay theirs."""

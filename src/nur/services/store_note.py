@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.drafting import Measure, drafted, settled
-from nur.domain.errors import Conflict, EmbedderDown, KeyRefused
+from nur.domain.errors import Conflict
 from nur.domain.matching import is_alive
-from nur.domain.notes import Kind, Note, Principal, Status, identity, public_ids
+from nur.domain.notes import Kind, Note, Principal, identity, public_ids
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.headings import encode_heading, heading
-from nur.retrieval.pooling import pool
 from nur.retrieval.tokens import tokenise
+from nur.services.chunk_vectors import pooled
 from nur.services.cut_text import account, cut_text
-from nur.services.embed_texts import embed_texts
 from nur.services.index_note import index_note, records
 
 if TYPE_CHECKING:
@@ -30,11 +29,12 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Description
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.embedder import Floats
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
     from nur.retrieval.chunking import ChunkingPolicy
     from nur.retrieval.tokens import Tokens
+    from nur.services.chunk_vectors import ChunkVectors
     from nur.services.cut_text import CutText
 
 log = EventLog("StorageService")
@@ -59,7 +59,7 @@ class StoreNote:
 
     ledger: Ledger
     index: VectorIndex
-    embedder: Embedder
+    vectors: ChunkVectors
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
@@ -86,7 +86,7 @@ class StoreNote:
                     planned(Plan(held, None, self.policies[draft.kind]))
                     about = settled(draft.about, held.about.occurred_at, held.ingested_at)
                     return await self._describe(held, replace(held, about=about), principal)
-                known |= await self._known_vectors(held)
+                known |= await self.vectors.known(held)
                 return await self._write_text(held, draft, principal, known, on_failure, progress, planned)
             except Conflict:
                 log.warning("write_conflict", kind=draft.kind.value)
@@ -99,7 +99,7 @@ class StoreNote:
 
     async def rechunk(self, note: Note, principal: Principal) -> Stored:
         """Cut a note by the present policy; chunks that stay keep their vectors. Raises Conflict."""
-        known = await self._known_vectors(note)
+        known = await self.vectors.known(note)
         return await self._write_text(note, await self._as_draft(note), principal, known, _LATER)
 
     async def edit(self, held: Note, wanted: Note, text: str | None, principal: Principal) -> Stored:
@@ -107,7 +107,7 @@ class StoreNote:
         if text is None or sha256(text) == held.content_hash:
             return await self._describe(held, wanted, principal)
         draft = Draft(kind=held.kind, text=text, about=wanted.about)
-        return await self._write_text(held, draft, principal, await self._known_vectors(held), _LATER)
+        return await self._write_text(held, draft, principal, await self.vectors.known(held), _LATER)
 
     async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
         """Bring exactly this note back from the trash. Raises Conflict."""
@@ -133,14 +133,14 @@ class StoreNote:
             NoteWrite(
                 note=note,
                 replaces=held.revision,
-                embedding_version=self.embedder.model.version,
+                embedding_version=self.vectors.version,
                 indexed=ready,
                 action="update",
                 principal=principal.name,
             )
         )
         if ready:
-            await index_note(self.ledger, self.index, note, self.embedder.model.version)
+            await index_note(self.ledger, self.index, note, self.vectors.version)
         state = IndexState.INDEXED if ready else IndexState.PENDING
         return self._stored(note, Outcome.METADATA_UPDATED, state, [c.content_hash for c in chunks])
 
@@ -166,7 +166,7 @@ class StoreNote:
             note = replace(note, public_id=await self._free_id(note))
         planned(Plan(note, cut, policy))
         account(note, cut, policy)
-        vectors = await self._vectors(known, cut, on_failure, progress)
+        vectors = await self.vectors.of(cut, known, on_failure, progress)
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
         written = await self.ledger.write(
             NoteWrite(
@@ -184,8 +184,8 @@ class StoreNote:
                     )
                     for piece, vector in zip(cut.pieces, vectors, strict=True)
                 ],
-                pooled=_pooled(vectors),
-                embedding_version=self.embedder.model.version,
+                pooled=pooled(vectors),
+                embedding_version=self.vectors.version,
                 indexed=ready,
                 action="store",
                 principal=principal.name,
@@ -198,39 +198,6 @@ class StoreNote:
         outcome = Outcome.REPLACED if held is not None and self._is_alive(held) else Outcome.CREATED
         state = IndexState.INDEXED if ready else IndexState.PENDING
         return self._stored(note, outcome, state, [piece.content_hash for piece in cut.chunks])
-
-    async def _vectors(
-        self,
-        known: dict[str, Floats],
-        cut: CutText,
-        on_failure: OnEmbeddingFailure,
-        progress: Callable[[int, int], None] | None,
-    ) -> list[Floats | None]:
-        """A vector a chunk: the one that is known, else embedded now. None: deferred."""
-        if on_failure is _LATER:
-            return [known.get(piece.searchable) for piece in cut.chunks]
-        missing = [piece for piece in cut.chunks if piece.searchable not in known]
-        done = len(cut.chunks) - len(missing)
-        report = (lambda count: progress(done + count, len(cut.chunks))) if progress else None
-        try:
-            found = await embed_texts(self.embedder, [piece.searchable for piece in missing], report)
-        except (EmbedderDown, KeyRefused) as error:
-            if on_failure is OnEmbeddingFailure.REJECT:
-                failed, total = error.failed, len(cut.chunks)
-                log.error("two_phase_write_aborted", failed=failed, total=total, error=error.code)  # noqa: TRY400
-                raise
-            log.warning("embedding_deferred", chunks=len(missing), error=error.code)
-            return [known.get(piece.searchable) for piece in cut.chunks]
-        known |= {piece.searchable: vector for piece, vector in zip(missing, found, strict=True)}
-        return [known[piece.searchable] for piece in cut.chunks]
-
-    async def _known_vectors(self, held: Note | None) -> dict[str, Floats]:
-        """The vectors that the note's present chunks have, by what was embedded: headings are part of it."""
-        if held is None or held.status is not Status.ACTIVE:
-            return {}
-        chunks = await self.ledger.chunks(held.note_id)
-        vectors = await self.ledger.vectors([c.chunk_key for c in chunks], self.embedder.model.version)
-        return {c.chunk.searchable: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
 
     def _is_alive(self, note: Note) -> bool:
         """An expired note is as good as deleted: storing it again brings it back."""
@@ -250,9 +217,3 @@ class StoreNote:
 def note_heading(text: str, title: str | None) -> bytes:
     """What search knows a note's title, or its first line, by."""
     return encode_heading(heading(text, title), len(text), ANALYZER)
-
-
-def _pooled(vectors: list[Floats | None]) -> Floats | None:
-    """The note's own vector, once every chunk has one."""
-    present = [vector for vector in vectors if vector is not None]
-    return pool(present) if len(present) == len(vectors) else None

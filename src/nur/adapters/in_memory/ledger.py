@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nur.domain.selection import Selection
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Backlog, Job, NoteWrite, Place, StoredChunk
+    from nur.ports.ledger import NoteWrite, Place, StoredChunk
 
 
 class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
@@ -204,22 +204,6 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         """Active chunks with a vector, by key."""
         rows = [row for row in self._alive(embedding_version) if row.chunk_key > after]
         return [self._candidate(row) for row in rows[:limit]]
-
-    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-        """Take jobs that are due."""
-        return self._outbox.lease(worker, limit, now, lease_seconds)
-
-    async def finish(self, job: Job, now: datetime) -> None:
-        """The job is done."""
-        self._outbox.finish(job, now)
-
-    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
-        """The job failed."""
-        self._outbox.postpone(job, error, retry_at)
-
-    async def backlog(self, now: datetime) -> Backlog:
-        """What waits to be indexed."""
-        return self._outbox.backlog(now)
 
     async def save_traces(self, traces: Sequence[Trace]) -> None:
         """Keep traces of searches."""

@@ -8,8 +8,7 @@ from enum import Enum, auto
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nur.ports.ledger import Backlog
-from nur.ports.upkeep import DeadLetter, Job
+from nur.ports.upkeep import Backlog, DeadLetter, Job
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

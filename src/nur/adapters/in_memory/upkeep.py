@@ -16,11 +16,27 @@ if TYPE_CHECKING:
     from nur.adapters.in_memory.chunks import ChunkRow
     from nur.domain.notes import Note, NoteId
     from nur.ports.embedder import Floats
-    from nur.ports.upkeep import DeadLetter, Job
+    from nur.ports.upkeep import Backlog, DeadLetter, Job
 
 
 class InMemoryUpkeep(InMemoryRooms):
     """Looking after what is stored."""
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due."""
+        return self._outbox.lease(worker, limit, now, lease_seconds)
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """The job is done."""
+        self._outbox.finish(job, now)
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed."""
+        self._outbox.postpone(job, error, retry_at)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        return self._outbox.backlog(now)
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
         """Hold leases longer."""

@@ -9,8 +9,7 @@ from sqlalchemy import and_, case, delete, func, insert, literal, literal_column
 
 from nur.adapters.ledger.tables import indexing_outbox, memory_note_chunks, memory_notes
 from nur.domain.notes import NoteId
-from nur.ports.ledger import Backlog
-from nur.ports.upkeep import DeadLetter, Job
+from nur.ports.upkeep import Backlog, DeadLetter, Job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

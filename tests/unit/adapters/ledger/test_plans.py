@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from nur.adapters.ledger import migrations, notes, outbox, searching
+from nur.adapters.ledger import migrations, outbox, reading, searching
 from nur.adapters.ledger.sqlite.lexicon import Fts5Lexicon
 from nur.adapters.ledger.sqlite.threads import make_engine
 from nur.domain.notes import ChunkKey, Kind
@@ -26,7 +26,7 @@ KEYS = [ChunkKey(key) for key in range(200)]  #: as many as a search re-reads: o
 NOTE_ID = a_note().note_id
 
 READS: dict[str, Callable[[Connection], object]] = {
-    "a note by its identity": lambda connection: notes.by_identity(connection, "default", "i"),
+    "a note by its identity": lambda connection: reading.by_identity(connection, "default", "i"),
     "candidates": lambda connection: searching.candidates(connection, KEYS, SELECTION, START),
     "glances": lambda connection: searching.glances(connection, KEYS, SELECTION, START),
     "what is not indexed": lambda connection: searching.unindexed(connection, SELECTION, EMBEDDING, 50_000, START),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from nur.adapters.ledger import desk, migrations, notes, outbox, searching
+from nur.adapters.ledger import desk, migrations, notes, outbox, reading, searching
 from nur.adapters.ledger import traces as trace_rows
 from nur.adapters.ledger.folder import DataFolder
 from nur.adapters.ledger.sqlite.desk import SqliteDesk
@@ -19,7 +19,7 @@ from nur.domain.errors import StoreDamaged
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
     from pathlib import Path
     from uuid import UUID
@@ -31,18 +31,7 @@ if TYPE_CHECKING:
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import (
-        Backlog,
-        Candidate,
-        Corpus,
-        Glance,
-        Job,
-        Lexical,
-        NoteWrite,
-        Place,
-        StoredChunk,
-        Written,
-    )
+    from nur.ports.ledger import Candidate, Corpus, Glance, Lexical, NoteWrite, Place, StoredChunk, Written
 
 FILE = "nur.db"
 
@@ -123,33 +112,33 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
 
     async def note(self, tenant: str, public_id: str) -> Note | None:
         """A note by its public id, in the trash or not."""
-        return await self._read(notes.by_public_id, tenant, public_id)
+        return await self._read(reading.by_public_id, tenant, public_id)
 
     async def by_identity(self, tenant: str, identity: str) -> Note | None:
         """The active note with this identity, else the one last deleted."""
-        return await self._read(notes.by_identity, tenant, identity)
+        return await self._read(reading.by_identity, tenant, identity)
 
     async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
         """Notes by their internal ids."""
-        return await self._read(notes.by_ids, note_ids)
+        return await self._read(reading.by_ids, note_ids)
 
     async def notes(
         self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
     ) -> list[Note]:
         """A page of active notes."""
-        return await self._read(notes.page, selection, order, limit, after, self._clock.now())
+        return await self._read(reading.page, selection, order, limit, after, self._clock.now())
 
     async def count(self, selection: Selection) -> int:
         """How many active notes are selected."""
-        return await self._read(notes.count, selection, self._clock.now())
+        return await self._read(reading.count, selection, self._clock.now())
 
     async def texts(self, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
         """The full texts of notes."""
-        return await self._read(notes.texts, note_ids)
+        return await self._read(reading.texts, note_ids)
 
     async def chunks(self, note_id: NoteId) -> list[StoredChunk]:
         """A note's chunks, in order."""
-        return await self._read(notes.chunks, note_id)
+        return await self._read(reading.chunks, note_id)
 
     async def vectors(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
         """Stored vectors; a chunk without one is left out."""
@@ -183,55 +172,7 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""
-        return await self._read(notes.chunks, note_id, None, (first, last))
-
-    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
-        """A note's chunks that have no vector of this version."""
-        held = await self._read(notes.chunks, note_id, embedding_version)
-        return [chunk for chunk in held if not chunk.has_vector]
-
-    async def attach_vectors(
-        self, note: Note, vectors: Mapping[ChunkKey, Floats], pooled: Floats | None, embedding_version: str
-    ) -> None:
-        """Add vectors to chunks that are still there."""
-        now = self._clock.now()
-        await self._write(searching.attach_vectors, note, vectors, pooled, embedding_version, now)
-
-    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
-        """Say that the index holds this revision."""
-        return await self._write(searching.mark_indexed, note_id, revision)
-
-    async def mark_all_unindexed(self, embedding_version: str) -> int:  # noqa: ARG002  # one index a store, for now
-        """Say that the index holds nothing, and queue every note."""
-        return await self._write(outbox.enqueue_all, self._clock.now())
-
-    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
-        """Chunks that the index should hold, drawn at random."""
-        return await self._read(searching.sample_indexed, embedding_version, limit, self._clock.now())
-
-    async def count_indexed(self, embedding_version: str) -> int:
-        """How many chunks the index should hold."""
-        return await self._read(searching.count_indexed, embedding_version)
-
-    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
-        """Active chunks with a vector, by key."""
-        return await self._read(searching.pages, embedding_version, after, limit, self._clock.now())
-
-    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-        """Take jobs that are due."""
-        return await self._write(outbox.lease, worker, limit, now, lease_seconds)
-
-    async def finish(self, job: Job, now: datetime) -> None:
-        """The job is done."""
-        await self._write(outbox.finish, job, now)
-
-    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
-        """The job failed."""
-        await self._write(outbox.postpone, job, error, retry_at)
-
-    async def backlog(self, now: datetime) -> Backlog:
-        """What waits to be indexed."""
-        return await self._read(outbox.backlog, now)
+        return await self._read(reading.chunks, note_id, None, (first, last))
 
     async def save_traces(self, traces: Sequence[Trace]) -> None:
         """Keep traces of searches."""

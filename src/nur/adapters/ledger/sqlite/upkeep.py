@@ -5,20 +5,69 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from nur.adapters.ledger import outbox, upkeep
+from nur.adapters.ledger import outbox, reading, searching, upkeep
 from nur.adapters.ledger.sqlite.bodies import Bodies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from nur.domain.notes import Note, NoteId
+    from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
-    from nur.ports.upkeep import DeadLetter, Job
+    from nur.ports.stored import Candidate, StoredChunk
+    from nur.ports.upkeep import Backlog, DeadLetter, Job
 
 
 class SqliteUpkeep(Bodies):
     """Looking after what is stored."""
+
+    async def missing_vectors(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        held = await self._read(reading.chunks, note_id, embedding_version)
+        return [chunk for chunk in held if not chunk.has_vector]
+
+    async def attach_vectors(
+        self, note: Note, vectors: Mapping[ChunkKey, Floats], pooled: Floats | None, embedding_version: str
+    ) -> None:
+        """Add vectors to chunks that are still there."""
+        now = self._clock.now()
+        await self._write(searching.attach_vectors, note, vectors, pooled, embedding_version, now)
+
+    async def mark_indexed(self, note_id: NoteId, revision: int) -> bool:
+        """Say that the index holds this revision."""
+        return await self._write(searching.mark_indexed, note_id, revision)
+
+    async def mark_all_unindexed(self, embedding_version: str) -> int:  # noqa: ARG002  # one index a store, for now
+        """Say that the index holds nothing, and queue every note."""
+        return await self._write(outbox.enqueue_all, self._clock.now())
+
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+        """Chunks that the index should hold, drawn at random."""
+        return await self._read(searching.sample_indexed, embedding_version, limit, self._clock.now())
+
+    async def count_indexed(self, embedding_version: str) -> int:
+        """How many chunks the index should hold."""
+        return await self._read(searching.count_indexed, embedding_version)
+
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+        """Active chunks with a vector, by key."""
+        return await self._read(searching.pages, embedding_version, after, limit, self._clock.now())
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due."""
+        return await self._write(outbox.lease, worker, limit, now, lease_seconds)
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """The job is done."""
+        await self._write(outbox.finish, job, now)
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """The job failed."""
+        await self._write(outbox.postpone, job, error, retry_at)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits to be indexed."""
+        return await self._read(outbox.backlog, now)
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
         """Hold leases longer."""
