@@ -56,7 +56,7 @@ class ModelProfile:
 
 
 _RANGES = {"cosine_weight": (0.0, 10.0), "rrf_weight": (0.0, 10.0), "questions": (0, 10**9)}
-_FLOORS = (-1.0, 1.0)
+_FLOORS = (0.0, 1.0)
 
 
 def _insist(holds: bool, otherwise: str) -> None:

@@ -87,6 +87,16 @@ def _neighbour_weights(pool: Pool) -> NDArray[np.float64]:
     return near
 
 
+def confidence(lexical: float, cosine: float) -> float:
+    """How sure it is that a chunk answers, 0 to 1.
+
+    Meaning counts as much as words here, which tells questions off topic better than the score does: AUROC .881
+    instead of .873 on LoCoMo, .899 instead of .889 on BEAM. Bonuses stay out, for a speaker's name does not say that
+    the answer is there; and a meaning that is far off takes nothing from words that match.
+    """
+    return (lexical + max(cosine, 0.0)) / 2
+
+
 def reciprocal_ranks(rankings: Sequence[tuple[float, Sequence[int]]]) -> Mapping[int, float]:
     """Weighted reciprocal rank fusion, ``Σ w / (60 + rank)``, rank from 1: the alternative to absolute scores.
 
