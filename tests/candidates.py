@@ -7,7 +7,7 @@ from typing import Any
 
 from nur.domain.chunks import Chunk, sha256
 from nur.domain.notes import ChunkKey, Note
-from nur.ports.ledger import Candidate, StoredChunk
+from nur.ports.ledger import Glance, StoredChunk
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.profiles import profile
 from nur.retrieval.ranking import Ranked
@@ -16,8 +16,8 @@ from tests.ledger_notes import a_note
 _keys = count(1)
 
 
-def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Candidate:
-    """A chunk of a note of its own, or of the one given."""
+def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Glance:
+    """A chunk of a note of its own, or of the one given, as ranking sees it."""
     stored = StoredChunk(
         chunk_key=ChunkKey(next(_keys)),
         note_id=(note := note or a_note(text, **changes)).note_id,
@@ -26,7 +26,7 @@ def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: 
         profile=profile(text, ANALYZER).encode(),
         has_vector=True,
     )
-    return Candidate(stored=stored, note=note)
+    return Glance.of(stored, note)
 
 
 def a_ranked(
@@ -43,7 +43,7 @@ def a_ranked(
     return Ranked(
         candidate=a_candidate(text, note, index, **changes),
         score=score,
-        lexical=score / 2,
+        lexical=score - bonus if cosine is None else 2 * (score - bonus) - cosine,  # as sure as its score says
         cosine=cosine,
         bonus=bonus,
         rrf_score=1 / 61,

@@ -75,6 +75,12 @@ async def test_kinds_projects_and_filters_narrow_a_search(rest: Rest) -> None:
     assert await found(filters={"type": "fact"}) == {note["note_id"], memory["note_id"]}
     assert await found(filters={"artifact_type": "email"}) == set()
     assert await found(top_k=1, mode="lexical") <= await found()
+    answers = {
+        mode: await rest.ok("POST", "/v2/searches", {"query": "green lamp", "mode": mode})
+        for mode in ("hybrid", "lexical", "dense")
+    }
+    assert 0 < answers["hybrid"]["confidence"] <= 1
+    assert answers["lexical"]["confidence"] is answers["dense"]["confidence"] is None
     problem = await rest.problem(422, "POST", "/v2/searches", {"query": "lamp", "filters": {"colour": "green"}})
     assert problem["detail"] == "Invalid filter: colour"
 

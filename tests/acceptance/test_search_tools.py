@@ -43,6 +43,8 @@ async def test_artifact_search_unchunked(shared: Door) -> None:
     assert (best["id"], best["chunk_id"], best["type"]) == (name, name, "artifact")
     assert best["snippet"] == "The aardvark budget was approved by the council in March."
     assert found["degraded"] == []
+    unlikely = await shared.data("artifact_search", query="which zeppelin crossed the ocean?")
+    assert 0 <= unlikely.get("confidence", 0) < found["confidence"] <= 1
 
 
 async def test_artifact_search_chunks(shared: Door) -> None:

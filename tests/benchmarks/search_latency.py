@@ -90,7 +90,7 @@ async def measure(services: Services, words: Words, kinds: frozenset[Kind], limi
         marks.append(time.process_time())
         ranked = search.ranked(request, found)
         listed = shortlist(ranked, search.floor(request, found), limit)
-        ordered = await search.rerank(request.query, listed.hits, found.terms)
+        ordered = await search.rerank(request, listed.hits, found.terms)
         marks.append(time.process_time())
         await search.quote(request, found, ranked, ordered.hits[:limit], {})
         marks.append(time.process_time())

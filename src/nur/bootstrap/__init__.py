@@ -20,6 +20,8 @@ from nur.domain.errors import BadConfiguration
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
+from nur.retrieval.analysis import ANALYZER_VERSION
+from nur.services.rebuild import ANALYZER_FACT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,6 +70,9 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
             services.traces.purge_forever(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
+        if await ledger.settle(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
+            log.warning("analyzer_changed", hint="Every note is analysed again; until then words may be missed.")
+            services.rebuild.start(rechunk=True)
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
 

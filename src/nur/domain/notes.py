@@ -145,10 +145,10 @@ def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> s
     A source's id, a turn's place or a note's key where there is one, else the text itself, an event's with its time.
     JSON keeps the parts apart: ("a:b", "c") and ("a", "b:c") differ.
     """
-    parts: list[str | int | None]
     if kind is Kind.TURN:
-        parts = ["turn", about.conversation_id, about.turn_index]
-    elif kind is Kind.ARTIFACT and about.source_id is not None:
+        return turn_identity(about.conversation_id, about.turn_index)
+    parts: list[str | None]
+    if kind is Kind.ARTIFACT and about.source_id is not None:
         parts = ["source", about.source_system, about.source_id]
     elif kind is Kind.ARTIFACT:
         parts = ["artifact text", content_hash]
@@ -160,6 +160,11 @@ def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> s
     else:
         parts = [f"{kind} text", owner, about.project, about.agent, about.scope, content_hash]
     return json.dumps(parts, ensure_ascii=False)
+
+
+def turn_identity(conversation_id: str | None, turn_index: int | None) -> str:
+    """The identity of the turn at a place in a conversation."""
+    return json.dumps(["turn", conversation_id, turn_index], ensure_ascii=False)
 
 
 def public_ids(note: Note) -> Iterator[str]:

@@ -84,7 +84,7 @@ class Hit:
     chunk_key: ChunkKey
     chunk_id: str  #: public id of the chunk; of the note itself when it is whole
     chunk_index: int
-    score: float  #: relevance, comparable between questions
+    score: float  #: what hits are ordered by; comparable between questions
     rrf_score: float  #: Σ w / (60 + rank)
     ranks: Mapping[str, int]  #: by ranker, from 1
     passages: tuple[Passage, ...]  #: best first
@@ -115,6 +115,7 @@ class SearchResult:
     model: EmbeddingModel  #: whose vectors were compared
     degraded: tuple[str, ...] = ()
     reason: Silence | None = None  #: set when there are no hits
+    confidence: float | None = None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers spoke
 
 
 def collection_of(note: Note) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nur.ports.desk import Desk
-from nur.ports.stored import Candidate, NewChunk, NoteWrite, StoredChunk, Written
+from nur.ports.stored import OPENING, Candidate, Glance, NewChunk, NoteWrite, StoredChunk, Written
 from nur.ports.upkeep import Backlog, Job, Upkeep
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 __all__ = [
+    "OPENING",
     "UNKNOWN",
     "VERSIONS_KEPT",
     "Backlog",
     "Candidate",
     "Corpus",
     "Frequency",
+    "Glance",
     "Job",
     "Ledger",
     "Lexical",
@@ -172,16 +174,16 @@ class Ledger(Upkeep, Desk, Protocol):
         """Chunks whose index record is not at their note's revision, with their vectors."""
         ...
 
+    async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
+        """Look at chunks; what is deleted, expired or outside the selection is left out."""
+        ...
+
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Glance]:
+        """Look at the chunks of the turns at these places (conversation, index), as far as they are selected."""
+        ...
+
     async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
-        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
-        ...
-
-    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
-        """The chunks of the turns at these places (conversation, index), as far as they are selected."""
-        ...
-
-    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """What is stored of chunks' sentences."""
+        """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
         ...
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from nur.domain.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nur.domain.chunks import Chunk
-    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.notes import ChunkKey, Note, NoteId, Visibility
     from nur.ports.embedder import Floats
+
+#: Characters that are seen of a text at a glance: a speaker's name and the colon behind it stand there.
+OPENING = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +71,61 @@ class Candidate:
 
     stored: StoredChunk
     note: Note
+    sentences: bytes = b""  #: what passages need of it; only `candidates` reads this
+
+
+class Glance(NamedTuple):
+    """A chunk as ranking sees it: its terms and its place, but no text. A search looks at hundreds and shows five."""
+
+    chunk_key: ChunkKey
+    chunk_index: int
+    content_hash: str
+    characters: int
+    profile: bytes
+    opening: str  #: its first characters, where a speaker is named
+    note_id: NoteId
+    public_id: str
+    tenant: str
+    owner: str
+    visibility: Visibility
+    kind: Kind
+    chunk_count: int
+    heading: bytes
+    role: str | None
+    conversation_id: str | None
+    turn_index: int | None
+
+    @classmethod
+    def of(cls, stored: StoredChunk, note: Note) -> Glance:
+        """What is seen at a glance of a chunk that was read whole."""
+        return cls(
+            chunk_key=stored.chunk_key,
+            chunk_index=stored.chunk.index,
+            content_hash=stored.content_hash,
+            characters=len(stored.chunk.content),
+            profile=stored.profile,
+            opening=stored.chunk.content[:OPENING],
+            note_id=note.note_id,
+            public_id=note.public_id,
+            tenant=note.tenant,
+            owner=note.owner,
+            visibility=note.about.visibility,
+            kind=note.kind,
+            chunk_count=note.chunk_count,
+            heading=note.heading,
+            role=note.about.role,
+            conversation_id=note.about.conversation_id,
+            turn_index=note.about.turn_index,
+        )
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether its note was cut."""
+        return self.chunk_count > 1
+
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """Where a turn stands in its conversation; None for everything else."""
+        if self.kind is not Kind.TURN or self.conversation_id is None or self.turn_index is None:
+            return None
+        return self.conversation_id, self.turn_index

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import regex
 
+from nur.retrieval.analysis import NUMERIC
 from nur.retrieval.profiles import Profile
 
 if TYPE_CHECKING:
@@ -29,11 +29,9 @@ LOOK_AHEAD = 4
 SAMPLE = 4
 """Terms in a sample of a text."""
 
-STARTS = np.array([0, 1 << 30, 1 << 31, 3 << 30], np.uint32)
+STARTS = np.array([0, NUMERIC // 4, NUMERIC // 2, 3 * (NUMERIC // 4)], np.uint32)
 """Where samples start. Terms are hashes, spread evenly: texts that share nine tenths of theirs have all four terms of a
 sample in common two times in three, and one of the samples 99 times in 100; texts that share a third, one in 16."""
-
-_NUMBER = regex.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def fold_duplicates(ranked: Sequence[Ranked], enough: int) -> list[Collapsed]:
 
 def _samples(one: Ranked) -> set[bytes]:
     """A few terms of a text from each of several places; all of them where there are few."""
-    ids = Profile.decode(one.candidate.stored.profile).ids
+    ids = Profile.decode(one.candidate.profile).ids
     if ids.size <= SAMPLE:
         return {ids.tobytes()} if ids.size else set()
     starts = [*np.searchsorted(ids, STARTS).tolist(), ids.size - SAMPLE]
@@ -81,10 +79,10 @@ def _samples(one: Ranked) -> set[bytes]:
 
 def _are_alike(one: Ranked, other: Ranked) -> bool:
     """Whether nine tenths of the terms are the same, and so is what must be."""
-    ids, others = (set(Profile.decode(each.candidate.stored.profile).ids.tolist()) for each in (one, other))
-    return len(ids & others) >= NEAR_DUPLICATE * len(ids | others) and _mark(one) == _mark(other)
-
-
-def _mark(one: Ranked) -> tuple[int, list[str]]:
-    """What must be equal in duplicates: into how many chunks the note was cut, and the numbers in the best one."""
-    return one.candidate.note.chunk_count, _NUMBER.findall(one.candidate.stored.chunk.content)
+    if one.candidate.chunk_count != other.candidate.chunk_count:
+        return False
+    ids, others = (Profile.decode(each.candidate.profile).ids for each in (one, other))
+    if not np.array_equal(ids[ids >= NUMERIC], others[others >= NUMERIC]):
+        return False
+    shared = np.intersect1d(ids, others, assume_unique=True).size
+    return bool(shared >= NEAR_DUPLICATE * (ids.size + others.size - shared))

@@ -62,6 +62,9 @@ class WeighedTerms:
         return float(self.weights.sum()) or 1.0
 
 
+NO_TERMS = WeighedTerms(np.zeros(0, np.uint32), np.zeros(0), np.zeros(0))
+
+
 def query_terms(question: str, analyzer: Analyzer) -> list[QueryTerm]:
     """The distinct terms of a question; a repeated word counts once."""
     found: dict[int, QueryTerm] = {}

@@ -11,27 +11,25 @@ from nur.domain.notes import Kind
 from nur.domain.search import Fusion
 from nur.retrieval.headings import heading_bonus
 from nur.retrieval.priors import asks_about_the_asker, speaker, turn_prior, words
-from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Pool, lexical_scores, reciprocal_ranks
+from nur.retrieval.scoring import NEIGHBOUR_WEIGHTS, Pool, confidence, lexical_scores, reciprocal_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, NoteId
-    from nur.ports.ledger import Candidate
+    from nur.ports.ledger import Glance
     from nur.retrieval.model_profile import ModelProfile
     from nur.retrieval.queries import WeighedTerms
     from nur.retrieval.scoring import Neighbour
 
 LEXICAL, DENSE = "lexical", "dense"
-#: A speaker's name and the colon behind it stand within so many characters.
-NAME_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A candidate with everything that is known about its fitness."""
 
-    candidate: Candidate
+    candidate: Glance
     score: float  #: lexical + weight · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's weight that its words match
     cosine: float | None  #: None: it has no vector, or nothing was compared
@@ -40,20 +38,20 @@ class Ranked:
     ranks: Mapping[str, int]  #: by ranker, from 1
 
     @property
-    def relevance(self) -> float:
-        """The score without the bonus, which does not say that the answer is there: what the floor looks at."""
-        return self.score - self.bonus
+    def confidence(self) -> float | None:
+        """How sure it is that this answers; None where nothing was compared by meaning. The floor looks at it."""
+        return None if self.cosine is None else confidence(self.lexical, self.cosine)
 
     @property
     def note_id(self) -> NoteId:
         """Whose chunk it is."""
-        return self.candidate.note.note_id
+        return self.candidate.note_id
 
 
 def rank(
     question: str,
-    candidates: Sequence[Candidate],
-    beside: Sequence[Candidate],
+    candidates: Sequence[Glance],
+    beside: Sequence[Glance],
     terms: WeighedTerms,
     average_length: float,
     cosines: Mapping[ChunkKey, float],
@@ -71,7 +69,7 @@ def rank(
     bonuses = (
         _bonuses(question, candidates, frozenset(terms.ids.tolist())) if profile.bonuses else [0.0] * len(candidates)
     )
-    keys = [candidate.stored.chunk_key for candidate in candidates]
+    keys = [candidate.chunk_key for candidate in candidates]
     orders = {
         LEXICAL: _order({key: share for key, share in zip(keys, lexical, strict=True) if share > 0}),
         DENSE: _order({key: cosines[key] for key in keys if key in cosines}),
@@ -91,20 +89,19 @@ def rank(
         for candidate, key, share, bonus in zip(candidates, keys, lexical, bonuses, strict=True)
     ]
     if fusion is Fusion.RRF:
-        return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.stored.chunk_key))
-    return sorted(ranked, key=lambda one: (-one.score, one.candidate.stored.chunk_key))
+        return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.chunk_key))
+    return sorted(ranked, key=lambda one: (-one.score, one.candidate.chunk_key))
 
 
 def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:
     return sorted(scores, key=lambda key: (-scores[key], key))
 
 
-def _pool(everything: Sequence[Candidate]) -> Pool:
-    turns: dict[str | None, dict[int, int]] = {}  #: rows by conversation and place
+def _pool(everything: Sequence[Glance]) -> Pool:
+    turns: dict[str, dict[int, int]] = {}  #: rows by conversation and number; long turns count for themselves alone
     for row, candidate in enumerate(everything):
-        about = candidate.note.about
-        if candidate.note.kind is Kind.TURN and about.turn_index is not None and not candidate.note.is_chunked:
-            turns.setdefault(about.conversation_id, {})[about.turn_index] = row
+        if candidate.chunk_count == 1 and (place := candidate.place) is not None:
+            turns.setdefault(place[0], {})[place[1]] = row
     neighbours = [
         (row, other, distance)
         for rows in turns.values()
@@ -114,28 +111,27 @@ def _pool(everything: Sequence[Candidate]) -> Pool:
         if (other := rows.get(near)) is not None
     ]
     return Pool(
-        [candidate.stored.profile for candidate in everything],
-        np.array([len(candidate.stored.chunk.content) for candidate in everything], np.float64),
+        [candidate.profile for candidate in everything],
+        np.array([candidate.characters for candidate in everything], np.float64),
         cast("list[Neighbour]", neighbours),  # plain tuples: named ones take thrice as long to become an array
     )
 
 
-def _bonuses(question: str, candidates: Sequence[Candidate], question_ids: frozenset[int]) -> list[float]:
+def _bonuses(question: str, candidates: Sequence[Glance], question_ids: frozenset[int]) -> list[float]:
     about_asker, asked = asks_about_the_asker(question), words(question)
     return [
         turn_prior(
-            candidate.note.about.role or "",
-            _speaker(candidate.stored.chunk.content),
+            candidate.role or "",
+            _speaker(candidate.opening),
             about_asker=about_asker,
             question_words=asked,
         )
-        if candidate.note.kind is Kind.TURN
-        else heading_bonus(candidate.note.heading, question_ids)
+        if candidate.kind is Kind.TURN
+        else heading_bonus(candidate.heading, question_ids)
         for candidate in candidates
     ]
 
 
-def _speaker(text: str) -> str | None:
+def _speaker(opening: str) -> str | None:
     """Who speaks; most texts have no colon where a name would end, and looking for one is sixty times faster."""
-    head = text[:NAME_CHARACTERS]
-    return speaker(head) if ":" in head or "：" in head else None
+    return speaker(opening) if ":" in opening or "：" in opening else None

@@ -1,8 +1,8 @@
 """How well each sentence of the best chunks answers.
 
-    score = own    the sentence and four on either side, terms weighed by their rarity *among these sentences*
+    score = own    the sentence and three on either side, terms weighed by their rarity *among these sentences*
           + wide   sixteen sentences on either side, terms weighed by their rarity in the store
-          + 0.3 · the score of its chunk
+          + 0.2 · the score of its chunk
 
 The two weights do different work. Rarity in the store finds the right part of a document; there, the question's names
 are in every other sentence and tell nothing, so rarity among the sentences at hand finds the right one. With the
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from nur.retrieval.queries import WeighedTerms
     from nur.retrieval.sentence_maps import SentenceMap
 
-OWN_CONTEXT = (0.5, 0.4, 0.3, 0.2)
+OWN_CONTEXT = (0.3, 0.2, 0.1)
 WIDE_CONTEXT = tuple(1 - distance / 17 for distance in range(1, 17))
 """What a term counts that stands one, two, three … sentences away. 8 to 32 for the wide one: within a point."""
 
-CHUNK_WEIGHT = 0.3
+CHUNK_WEIGHT = 0.2
 
 K1 = 1.2
 B = 0.75

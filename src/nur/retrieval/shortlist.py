@@ -10,7 +10,6 @@ from nur.retrieval.duplicates import fold_duplicates
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nur.domain.notes import NoteId
     from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
@@ -31,13 +30,14 @@ def shortlist(ranked: Sequence[Ranked], floor: float | None, enough: int) -> Sho
 
 
 def is_below(one: Ranked, floor: float | None) -> bool:
-    """Whether a candidate is no answer; one without a cosine was measured by half the scale and is let through."""
-    return floor is not None and one.cosine is not None and one.relevance < floor
+    """Whether a candidate is no answer; one that was not compared by meaning is let through."""
+    sure = one.confidence
+    return floor is not None and sure is not None and sure < floor
 
 
 def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:
     """The best chunk of each note, in order."""
-    best: dict[NoteId, Ranked] = {}
+    best: dict[str, Ranked] = {}
     for one in ranked:
-        best.setdefault(one.note_id, one)
+        best.setdefault(one.candidate.public_id, one)
     return list(best.values())

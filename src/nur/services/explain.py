@@ -10,6 +10,7 @@ from nur.domain.matching import matches
 from nur.domain.notes import Principal, Status
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.traces import Trace, TracedCandidate, Verdict, selection_from_json
+from nur.retrieval.scoring import confidence
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -104,7 +105,8 @@ def _sentence(trace: Trace, one: TracedCandidate) -> str:
     if one.verdict is Verdict.RETURNED:
         return f"Returned at place {one.place}: {_sum(one)}."
     if one.verdict is Verdict.BELOW_FLOOR:
-        return f"Below the relevance floor of {trace.outcome['floor']}: {_sum(one)}."
+        sure = confidence(one.lexical or 0.0, one.cosine or 0.0)
+        return f"Below the relevance floor of {trace.outcome['floor']} with a confidence of {sure:.4f}: {_sum(one)}."
     if one.verdict is Verdict.COLLAPSED:
         return f"Says almost the same as {one.instead}, which is shown in its stead: {_sum(one)}."
     return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
@@ -118,7 +120,7 @@ def _sum(one: TracedCandidate) -> str:
         parts.append(f"heading or speaker {one.bonus:.4f}")
     if one.rerank_score is not None:
         parts.append(f"reranker {one.rerank_score:.4f}")
-    return f"relevance {one.score or 0:.4f} ({', '.join(parts)})"
+    return f"score {one.score or 0:.4f} ({', '.join(parts)})"
 
 
 def _against(trace: Trace) -> str:

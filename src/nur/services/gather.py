@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown
-from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
 from nur.ports.ledger import UNKNOWN
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
     from nur.ports.embedder import Embedder, Floats
-    from nur.ports.ledger import Candidate, Corpus, Ledger
+    from nur.ports.ledger import Corpus, Glance, Ledger
     from nur.ports.vector_index import VectorIndex
     from nur.retrieval.queries import WeighedTerms
     from nur.services.privacy import PrivacyFilter
@@ -60,8 +59,8 @@ class Question:
 class Found:
     """Everything that scoring needs."""
 
-    candidates: Sequence[Candidate]
-    beside: Sequence[Candidate]  #: turns that are no candidates, but whose words count for those beside them
+    candidates: Sequence[Glance]
+    beside: Sequence[Glance]  #: turns that are no candidates, but whose words count for those beside them
     dropped: Sequence[ChunkKey]  #: what a ranker found and nobody may see: gone, expired, outside the selection
     question: Question
     vector: Floats | None  #: None: nothing is compared by meaning
@@ -69,6 +68,7 @@ class Found:
     wanted: int  #: candidates asked of each ranker
     has_more: bool  #: a ranker gave as many as were wanted, so there may be others
     degraded: tuple[str, ...] = ()
+    store_moved: bool = False  #: words found a chunk that was gone when it was read: its note was changed meanwhile
 
     @property
     def terms(self) -> WeighedTerms:
@@ -102,9 +102,9 @@ class Gather:
             self._dense(request, question.corpus, wanted, vector), self._lexical(request, question, wanted)
         )
         keys = list({**(dense or {}), **dict.fromkeys(lexical)})
-        read, beside = await self._with_turns_beside(await self.ledger.candidates(keys, request.selection), request)
+        read, beside = await self._with_turns_beside(await self.ledger.glances(keys, request.selection), request)
         candidates = self.privacy.filter_results(read, request.principal)
-        shown = {candidate.stored.chunk_key for candidate in candidates}
+        shown = {candidate.chunk_key for candidate in candidates}
         return Found(
             candidates=candidates,
             beside=self.privacy.filter_results(beside, request.principal),
@@ -115,6 +115,7 @@ class Gather:
             wanted=wanted,
             has_more=wanted < MOST_CANDIDATES and max(len(lexical), len(dense or {})) >= wanted,
             degraded=("dense",) if dense is None else (),
+            store_moved=not {glance.chunk_key for glance in read}.issuperset(lexical),
         )
 
     async def alone(self, request: SearchRequest, note: Note) -> Found:
@@ -122,10 +123,10 @@ class Gather:
         question = await self._analysed(request)
         vector = None if request.mode is Mode.LEXICAL else await self._vector(request, question.corpus)
         keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
-        read, beside = await self._with_turns_beside(await self.ledger.candidates(keys, request.selection), request)
-        own = [candidate for candidate in read if candidate.note.note_id == note.note_id]
+        read, beside = await self._with_turns_beside(await self.ledger.glances(keys, request.selection), request)
+        own = [candidate for candidate in read if candidate.note_id == note.note_id]
         candidates = self.privacy.filter_results(own, request.principal)
-        others = [*beside, *(turn for turn in read if turn.note.note_id != note.note_id)]
+        others = [*beside, *(turn for turn in read if turn.note_id != note.note_id)]
         return Found(
             candidates=candidates,
             beside=self.privacy.filter_results(others, request.principal),
@@ -188,21 +189,21 @@ class Gather:
         return [hit.chunk_key for hit in found]
 
     async def _with_turns_beside(
-        self, found: list[Candidate], request: SearchRequest
-    ) -> tuple[list[Candidate], list[Candidate]]:
+        self, found: list[Glance], request: SearchRequest
+    ) -> tuple[list[Glance], list[Glance]]:
         """The turns beside each turn found are candidates too; those beside them lend their words."""
         near = _places(found, TURNS_BESIDE)
         far = _places(found, 2 * TURNS_BESIDE) - _places(found, 0)
         if not far:
             return found, []
         turns = await self.ledger.turns_at(far, request.selection)
-        return found + [t for t in turns if _place(t) in near], [t for t in turns if _place(t) not in near]
+        return found + [turn for turn in turns if turn.place in near], [t for t in turns if t.place not in near]
 
     async def _cosines(
-        self, vector: Floats, candidates: Sequence[Candidate], known: Mapping[ChunkKey, float]
+        self, vector: Floats, candidates: Sequence[Glance], known: Mapping[ChunkKey, float]
     ) -> dict[ChunkKey, float]:
         """The cosine of every candidate; those that only their words found are compared now."""
-        keys = [candidate.stored.chunk_key for candidate in candidates]
+        keys = [candidate.chunk_key for candidate in candidates]
         missing = [key for key in keys if key not in known]
         vectors = await self.ledger.vectors(missing, self.embedder.model.version)
         compared = _exact(vector, list(vectors), np.stack(list(vectors.values()))) if vectors else {}
@@ -214,17 +215,8 @@ def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats) -> dict[Ch
     return dict(zip(keys, np.asarray(vectors @ vector).tolist(), strict=True)) if keys else {}
 
 
-def _place(candidate: Candidate) -> tuple[str, int]:
-    about = candidate.note.about
-    return about.conversation_id or "", about.turn_index or 0
-
-
-def _places(candidates: Sequence[Candidate], distance: int) -> set[tuple[str, int]]:
+def _places(candidates: Sequence[Glance], distance: int) -> set[tuple[str, int]]:
     """Where turns stand within this distance of a turn among the candidates."""
-    turns = (_place(candidate) for candidate in candidates if candidate.note.kind is Kind.TURN)
-    return {
-        (conversation, index + step)
-        for conversation, index in turns
-        for step in range(-distance, distance + 1)
-        if index + step >= 0
-    }
+    steps = range(-distance, distance + 1)
+    turns = (candidate.place for candidate in candidates)
+    return {(turn[0], turn[1] + step) for turn in turns if turn is not None for step in steps if turn[1] + step >= 0}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nur.domain.notes import Note, Principal
-    from nur.ports.ledger import Candidate
+    from nur.ports.ledger import Glance
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,16 @@ class PrivacyFilter:
 
     enforced: bool = False
 
-    def filter_results(self, candidates: Iterable[Candidate], principal: Principal) -> list[Candidate]:
-        """The candidates that may be shown, in their order."""
-        return [candidate for candidate in candidates if self.can_access(candidate.note, principal)]
+    def filter_results(self, found: Iterable[Glance], principal: Principal) -> list[Glance]:
+        """What may be shown, in its order."""
+        return [one for one in found if self._allows(principal, one.tenant, one.owner, one.visibility)]
 
     def can_access(self, note: Note, principal: Principal) -> bool:
         """A note is its owner's; others of the tenant see what is visible to the team or the organisation."""
-        if note.tenant != principal.tenant:
+        return self._allows(principal, note.tenant, note.owner, note.about.visibility)
+
+    def _allows(self, principal: Principal, tenant: str, owner: str, visibility: Visibility) -> bool:
+        if tenant != principal.tenant:
             return False
-        shared = note.about.visibility in (Visibility.TEAM, Visibility.ORG)
-        return not self.enforced or shared or note.owner == principal.name
+        shared = visibility in (Visibility.TEAM, Visibility.ORG)
+        return not self.enforced or shared or owner == principal.name

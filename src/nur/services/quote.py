@@ -17,9 +17,9 @@ from nur.retrieval.sentence_scores import ScoredChunk
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.notes import NoteId
+    from nur.domain.notes import ChunkKey, NoteId
     from nur.domain.search import SearchRequest
-    from nur.ports.ledger import Ledger
+    from nur.ports.ledger import Candidate, Ledger
     from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
     from nur.services.gather import Found
@@ -46,36 +46,24 @@ class Quote:
         best: Sequence[Collapsed],
         rerank_scores: Mapping[NoteId, float],
     ) -> list[Hit]:
-        """The hits in the order of `best`, with passages of about `max_chars` characters together."""
-        passages = await self._passages(request, found, ranked, [one.shown for one in best])
-        hits = [_hit(one, passages.get(one.shown.note_id, ()), rerank_scores) for one in best]
-        return [await self._expanded(hit) for hit in hits] if request.expand_neighbors else hits
+        """The hits in the order of `best`, with passages of about `max_chars` characters together.
 
-    async def _passages(
-        self, request: SearchRequest, found: Found, ranked: Sequence[Ranked], best: Sequence[Ranked]
-    ) -> Mapping[NoteId, Sequence[Passage]]:
-        """The best passages of all, by note: short notes whole, of long ones the sentences that answer."""
-        shown = {one.note_id for one in best}
+        A hit whose note was changed or deleted since it was ranked is left out.
+        """
+        shown = {hit.shown.note_id for hit in best}
         chunks = [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
-        maps = await self.ledger.sentence_maps([one.candidate.stored.chunk_key for one in chunks])
-        scored = [
-            ScoredChunk(
-                str(one.note_id),
-                one.candidate.stored.chunk.start_char,
-                one.candidate.stored.chunk.content,
-                one.score,
-                Profile.decode(one.candidate.stored.profile),
-                SentenceMap.decode(maps[one.candidate.stored.chunk_key]),
-            )
-            for one in chunks
-            if maps.get(one.candidate.stored.chunk_key)
+        keys = dict.fromkeys(one.candidate.chunk_key for one in (*(hit.shown for hit in best), *chunks))
+        read = {
+            candidate.stored.chunk_key: candidate
+            for candidate in await self.ledger.candidates(list(keys), request.selection)
+        }
+        passages = _passages(request, found, chunks, read)
+        hits = [
+            _hit(hit, read[key], passages.get(hit.shown.note_id, ()), rerank_scores)
+            for hit in best
+            if (key := hit.shown.candidate.chunk_key) in read
         ]
-        by_note: dict[NoteId, list[Passage]] = {}
-        names = {str(one.note_id): one.note_id for one in chunks}
-        for extracted in extract(scored, found.terms, max_chars=request.max_chars):
-            passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
-            by_note.setdefault(names[extracted.note], []).append(passage)
-        return by_note
+        return [await self._expanded(hit) for hit in hits] if request.expand_neighbors else hits
 
     async def _expanded(self, hit: Hit) -> Hit:
         """The hit with its best chunk between its neighbours."""
@@ -91,20 +79,49 @@ class Quote:
         return replace(hit, expanded=tuple(part for part in (around.before, around.target, around.after) if part))
 
 
+def scored(read: Candidate, score: float) -> ScoredChunk:
+    """A chunk whose sentences shall be looked at."""
+    stored = read.stored
+    return ScoredChunk(
+        str(stored.note_id),
+        stored.chunk.start_char,
+        stored.chunk.content,
+        score,
+        Profile.decode(stored.profile),
+        SentenceMap.decode(read.sentences),
+    )
+
+
 def _is_short(one: Ranked) -> bool:
-    return not one.candidate.note.is_chunked and len(one.candidate.stored.chunk.content) <= SHORT_NOTE
+    return not one.candidate.is_chunked and one.candidate.characters <= SHORT_NOTE
 
 
-def _hit(hit: Collapsed, passages: Sequence[Passage], rerank_scores: Mapping[NoteId, float]) -> Hit:
-    one = hit.shown
-    note, chunk = one.candidate.note, one.candidate.stored.chunk
+def _passages(
+    request: SearchRequest, found: Found, chunks: Sequence[Ranked], read: Mapping[ChunkKey, Candidate]
+) -> Mapping[NoteId, Sequence[Passage]]:
+    """The sentences that answer, the best of all chunks, by note."""
+    legible = [
+        scored(candidate, one.score)
+        for one in chunks
+        if (candidate := read.get(one.candidate.chunk_key)) is not None and candidate.sentences
+    ]
+    names = {str(one.note_id): one.note_id for one in chunks}
+    by_note: dict[NoteId, list[Passage]] = {}
+    for extracted in extract(legible, found.terms, max_chars=request.max_chars):
+        passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
+        by_note.setdefault(names[extracted.note], []).append(passage)
+    return by_note
+
+
+def _hit(hit: Collapsed, read: Candidate, passages: Sequence[Passage], rerank_scores: Mapping[NoteId, float]) -> Hit:
+    one, note, chunk = hit.shown, read.note, read.stored.chunk
     if not passages:
         end = len(chunk.content) if _is_short(one) else min(GLIMPSE, len(chunk.content))
         passages = (Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score),)
     return Hit(
         note=note,
-        chunk_key=one.candidate.stored.chunk_key,
-        chunk_id=chunk_public_id(note.public_id, chunk.index, one.candidate.stored.content_hash)
+        chunk_key=read.stored.chunk_key,
+        chunk_id=chunk_public_id(note.public_id, chunk.index, read.stored.content_hash)
         if note.is_chunked
         else note.public_id,
         chunk_index=chunk.index,
@@ -114,5 +131,5 @@ def _hit(hit: Collapsed, passages: Sequence[Passage], rerank_scores: Mapping[Not
         passages=tuple(passages),
         item_id=uuid4(),
         rerank_score=rerank_scores.get(note.note_id),
-        duplicates=tuple(other.candidate.note.public_id for other in hit.duplicates),
+        duplicates=tuple(other.candidate.public_id for other in hit.duplicates),
     )

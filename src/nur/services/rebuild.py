@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import Conflict, NurError
 from nur.domain.notes import Principal
 from nur.observability.events import EventLog, traced
+from nur.retrieval.analysis import ANALYZER_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 log = EventLog("Index")
 
+ANALYZER_FACT = "analyzer_version"
 PAGE = 200
 LOOK_EVERY_SECONDS = 0.1
 
@@ -122,12 +124,16 @@ class Rebuild:
         self.report = replace(self.report, chunks=chunks, rebuilt=rebuilt, missing_vectors=missing, errors=errors)
 
     async def _rechunk(self) -> None:
-        """Cut every note anew whose policy is another one now; a crash leaves the rest for the next time."""
+        """Cut every note anew whose policy is another one now; a crash leaves the rest for the next time.
+
+        All of them when the analyzer is another one: their words are stored as it found them.
+        """
         self.report = replace(self.report, state=RebuildState.RECHUNKING)
+        same_words = await self.ledger.fact(ANALYZER_FACT) == str(ANALYZER_VERSION)
         after: NoteId | None = None
         while page := await self.ledger.all_notes(after, PAGE):
             for note in page:
-                if note.chunking_version == self.policies[note.kind].version:
+                if same_words and note.chunking_version == self.policies[note.kind].version:
                     continue
                 try:
                     await self.store.rechunk(note, Principal(note.owner, note.tenant))
@@ -136,3 +142,4 @@ class Rebuild:
                     continue
                 self.report = replace(self.report, rechunked=self.report.rechunked + 1)
             after = page[-1].note_id
+        await self.ledger.set_fact(ANALYZER_FACT, str(ANALYZER_VERSION))

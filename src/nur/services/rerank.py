@@ -10,15 +10,14 @@ from nur.domain.errors import RerankerDown
 from nur.observability.events import EventLog
 from nur.retrieval.neighbours import BOUNDARY, surround
 from nur.retrieval.passages import extract
-from nur.retrieval.profiles import Profile
-from nur.retrieval.sentence_maps import SentenceMap
-from nur.retrieval.sentence_scores import ScoredChunk
+from nur.services.quote import scored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import NoteId
-    from nur.ports.ledger import Ledger
+    from nur.domain.search import SearchRequest
+    from nur.ports.ledger import Candidate, Ledger
     from nur.ports.reranker import Reranker
     from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.queries import WeighedTerms
@@ -52,27 +51,32 @@ class Rerank:
         """How many hits the reranker is asked about."""
         return self.top if self.reranker.max_chars else 0
 
-    async def __call__(self, query: str, hits: Sequence[Collapsed], terms: WeighedTerms) -> Reranked:
+    async def __call__(self, request: SearchRequest, hits: Sequence[Collapsed], terms: WeighedTerms) -> Reranked:
         """The hits in the reranker's order; in their own, and said so, when it does not answer within the deadline."""
         asked, rest = hits[: self.asks], hits[self.asks :]
         if not asked:
             return Reranked(hits)
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                texts = await asyncio.gather(*(self._stitched(hit.shown, terms) for hit in asked))
-                scores = await self.reranker.score(query, texts)
+                read = await self.ledger.candidates([hit.shown.candidate.chunk_key for hit in asked], request.selection)
+                by_key = {candidate.stored.chunk_key: candidate for candidate in read}
+                asked = [hit for hit in asked if hit.shown.candidate.chunk_key in by_key]
+                texts = await asyncio.gather(
+                    *(self._stitched(hit.shown, by_key[hit.shown.candidate.chunk_key], terms) for hit in asked)
+                )
+                scores = await self.reranker.score(request.query, texts)
         except (RerankerDown, TimeoutError) as error:
             log.warning("rerank_unavailable", error=type(error).__name__, reranker=self.reranker.name)
             return Reranked(hits, degraded=(RERANK,))
         by_score = sorted(zip(scores, asked, strict=True), key=lambda scored: -scored[0])
         return Reranked([*(hit for _, hit in by_score), *rest], {hit.shown.note_id: score for score, hit in by_score})
 
-    async def _stitched(self, one: Ranked, terms: WeighedTerms) -> str:
+    async def _stitched(self, one: Ranked, read: Candidate, terms: WeighedTerms) -> str:
         """As much of a hit as the model reads: its chunk between its neighbours, or of a longer one what answers."""
-        chunk, most = one.candidate.stored.chunk, self.reranker.max_chars
+        chunk, most = read.stored.chunk, self.reranker.max_chars
         if len(chunk.content) > most:
-            return await self._extracted(one, terms)
-        if not one.candidate.note.is_chunked:
+            return self._extracted(one, read, terms)
+        if not read.note.is_chunked:
             return chunk.content
         near = await self.ledger.chunk_range(one.note_id, chunk.index - 1, chunk.index + 1)
         by_index = {stored.chunk.index: stored.chunk for stored in near}
@@ -82,15 +86,10 @@ class Rerank:
         after = around.after[: room - len(before)]
         return before + chunk.content + after
 
-    async def _extracted(self, one: Ranked, terms: WeighedTerms) -> str:
+    def _extracted(self, one: Ranked, read: Candidate, terms: WeighedTerms) -> str:
         """The sentences of a long chunk that answer, in the order of the text."""
-        chunk, key, most = one.candidate.stored.chunk, one.candidate.stored.chunk_key, self.reranker.max_chars
-        sentences = (await self.ledger.sentence_maps([key])).get(key)
-        if not sentences:
-            return chunk.content[:most]
-        profile = Profile.decode(one.candidate.stored.profile)
-        scored = ScoredChunk(
-            str(key), chunk.start_char, chunk.content, one.score, profile, SentenceMap.decode(sentences)
-        )
-        found = sorted(extract([scored], terms, max_chars=most), key=lambda passage: passage.start)
+        most = self.reranker.max_chars
+        if not read.sentences:
+            return read.stored.chunk.content[:most]
+        found = sorted(extract([scored(read, one.score)], terms, max_chars=most), key=lambda passage: passage.start)
         return f"\n{BOUNDARY}\n".join(passage.text for passage in found)[:most]

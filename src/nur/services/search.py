@@ -1,4 +1,4 @@
-"""Search: the right passage with its evidence. Read `Search.__call__` from top to bottom."""
+"""Search: the right passage with its evidence. Read `Search._search` from top to bottom."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from nur.domain.notes import Kind
 from nur.domain.search import COLLECTIONS, Mode, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
+from nur.retrieval.queries import NO_TERMS
 from nur.retrieval.ranking import rank
 from nur.retrieval.shortlist import shortlist
 from nur.services.trace_searches import Searched, Stopwatch
@@ -50,9 +51,17 @@ class Search:
             "search_started",
             tool=request.tool,
             query_length=len(request.query),
-            collections=searched(request),
+            collections=collections_of(request),
             include_memory=Kind.MEMORY in request.selection.kinds,
         )
+        searched = await self._search(request, watch)
+        if searched.store_moved:  # what it says now is found by looking again
+            searched = await self._search(request, watch)
+        self.traces.record(searched)
+        self._account(request, searched.result, watch.seconds)
+        return searched.result
+
+    async def _search(self, request: SearchRequest, watch: Stopwatch) -> Searched:
         found = await self.gather(request)
         watch.lap("gather")
         ranked = self.ranked(request, found)
@@ -64,7 +73,7 @@ class Search:
             ranked = self.ranked(request, found)
             listed = shortlist(ranked, floor, enough)
         watch.lap("rank")
-        ordered = await self.rerank(request.query, listed.hits, found.terms)
+        ordered = await self.rerank(request, listed.hits, found.terms)
         watch.lap("rerank")
         best = ordered.hits[: request.limit]
         hits = await self.quote(request, found, ranked, best, ordered.scores)
@@ -76,20 +85,19 @@ class Search:
             model=self.embedder.model,
             degraded=found.degraded + ordered.degraded,
             reason=None if hits else await self._silence(request, found),
+            confidence=best[0].shown.confidence if hits and request.mode is Mode.HYBRID else None,
         )
-        self.traces.record(Searched(request, found, ranked, ordered, result, floor, self.fusion, watch.milliseconds))
-        self._account(request, result, watch.seconds)
-        return result
+        return Searched(request, found, ranked, ordered, result, floor, self.fusion, watch.milliseconds)
 
     def ranked(self, request: SearchRequest, found: Found) -> list[Ranked]:
-        """Every candidate with its scores, best first."""
-        length = found.question.corpus.average_length
+        """Every candidate with its scores, best first; by meaning alone where that is what was asked for."""
+        question, terms = ("", NO_TERMS) if request.mode is Mode.DENSE else (request.query, found.terms)
         return rank(
-            request.query,
+            question,
             found.candidates,
             found.beside,
-            found.terms,
-            length,
+            terms,
+            found.question.corpus.average_length,
             found.cosines,
             self.profile,
             self.fusion,
@@ -117,12 +125,12 @@ class Search:
             search_id=str(result.search_id),
             results_count=len(result.hits),
             latency_ms=round(seconds * 1000),
-            collections_searched=searched(request),
+            collections_searched=collections_of(request),
             rrf_applied=fused,
             degraded=list(result.degraded),
         )
 
 
-def searched(request: SearchRequest) -> list[str]:
+def collections_of(request: SearchRequest) -> list[str]:
     """The specification's collections that a request looks into."""
     return sorted({name for name, kind in COLLECTIONS if kind in request.selection.kinds})

@@ -78,6 +78,7 @@ class Answer:
     items: Sequence[Item]
     degraded: Sequence[str]
     reason: str | None
+    confidence: float | None  #: how sure it is that the best hit answers, 0 to 1
     dropped: int  #: found then, but gone, changed or hidden now
 
 
@@ -157,6 +158,7 @@ class SearchSessions:
             items=items,
             degraded=result["degraded"],
             reason=result["reason"],
+            confidence=result["confidence"],
             dropped=len(every) - len(items),
         )
 
@@ -190,6 +192,7 @@ def _outline(result: SearchResult) -> dict[str, Any]:
         "hits": [asdict(_found(hit)) for hit in result.hits],
         "degraded": list(result.degraded),
         "reason": result.reason.value if result.reason else None,
+        "confidence": result.confidence,
         "trace_id": str(result.trace_id),
     }
 

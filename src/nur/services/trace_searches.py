@@ -72,6 +72,11 @@ class Searched:
     fusion: Fusion
     milliseconds: Mapping[str, float]
 
+    @property
+    def store_moved(self) -> bool:
+        """Whether a note that was found was changed or deleted before it could be read."""
+        return self.found.store_moved or len(self.result.hits) < min(self.request.limit, len(self.ordered.hits))
+
 
 @dataclass(slots=True)
 class TraceSearches:
@@ -142,8 +147,10 @@ class TraceSearches:
     def trace_of(self, searched: Searched) -> Trace:
         """Everything about a search but the texts it read."""
         request, result, found = searched.request, searched.result, searched.found
-        hits = searched.ordered.hits
-        shown = {hit.shown.note_id: hit.shown for hit in hits[: request.limit]}
+        read = {hit.note.note_id for hit in result.hits}
+        first = searched.ordered.hits[: request.limit]
+        hits = [*(hit for hit in first if hit.shown.note_id in read), *searched.ordered.hits[request.limit :]]
+        shown = {hit.shown.note_id: hit.shown for hit in first}
         return Trace(
             trace_id=result.trace_id,
             search_id=result.search_id,
@@ -183,13 +190,13 @@ class TraceSearches:
 
 
 def _item(hit: Hit, place: int, trace_id: UUID, one: Ranked) -> TraceItem:
-    stored = one.candidate.stored
+    seen = one.candidate
     return TraceItem(
         item_id=hit.item_id,
         trace_id=trace_id,
         rank=place,
         note_id=hit.note.note_id,
-        chunk_id=chunk_uuid(hit.note.note_id, stored.chunk.index, stored.content_hash),
+        chunk_id=chunk_uuid(hit.note.note_id, seen.chunk_index, seen.content_hash),
         scores={
             "score": one.score,
             "lexical": one.lexical,

@@ -14,7 +14,7 @@ from tests.candidates import a_candidate
 from tests.ledger_notes import a_turn
 
 if TYPE_CHECKING:
-    from nur.ports.ledger import Candidate
+    from nur.ports.ledger import Glance
     from nur.retrieval.ranking import Ranked
 
 PROFILE = ModelProfile(embedding_version="test:model:8")
@@ -22,10 +22,10 @@ QUESTION = "When is tea drunk?"
 
 
 def ranked(
-    found: list[tuple[Candidate, float]], profile: ModelProfile = PROFILE, fusion: Fusion = Fusion.SCORE
+    found: list[tuple[Glance, float]], profile: ModelProfile = PROFILE, fusion: Fusion = Fusion.SCORE
 ) -> list[Ranked]:
     terms = query_terms(QUESTION, ANALYZER)
-    cosines = {candidate.stored.chunk_key: cosine for candidate, cosine in found}
+    cosines = {candidate.chunk_key: cosine for candidate, cosine in found}
     candidates = [candidate for candidate, _ in found]
     return rank(QUESTION, candidates, [], weigh(terms, {}, 10), 5.0, cosines, profile, fusion)
 
@@ -34,7 +34,7 @@ def test_the_score_is_the_lexical_share_plus_the_weighted_cosine() -> None:
     found = [(a_candidate("Tea is drunk at four."), 0.5), (a_candidate("The bridge is closed."), 0.25)]
     for one in ranked(found, replace(PROFILE, cosine_weight=0.8)):
         assert one.score == pytest.approx(one.lexical + 0.8 * (one.cosine or 0) + one.bonus)
-        assert one.relevance == pytest.approx(one.score - one.bonus)
+        assert one.confidence == pytest.approx((one.lexical + (one.cosine or 0)) / 2)
 
 
 def test_every_candidate_has_its_rank_with_each_ranker_and_the_sum_of_reciprocals() -> None:

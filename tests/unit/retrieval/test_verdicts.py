@@ -33,7 +33,7 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
         (Verdict.BELOW_FLOOR, None),
         (Verdict.NOT_VISIBLE, None),
     ]
-    assert traced[3].instead == ranked[2].candidate.note.public_id
+    assert traced[3].instead == ranked[2].candidate.public_id
     assert (traced[0].rerank_score, traced[2].rerank_score) == (7.5, None)
     assert (traced[-1].chunk_key, traced[-1].public_id, traced[-1].score) == (10**6, None, None)
 

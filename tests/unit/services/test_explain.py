@@ -33,7 +33,7 @@ async def ids(nur: Nur) -> list[str]:
 async def test_a_hit_is_explained_by_the_parts_of_its_score(nur: Nur, ids: list[str]) -> None:
     note = await told(nur, ids[0])
     assert note.verdict == "returned"
-    assert note.why.startswith("Returned at place 1: relevance ")
+    assert note.why.startswith("Returned at place 1: score ")
     assert "words" in note.why
     assert "cosine" in note.why
 

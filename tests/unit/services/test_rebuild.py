@@ -125,6 +125,19 @@ async def test_notes_are_cut_anew_by_the_present_policy() -> None:
     assert (await rebuilt(world, rechunk=True)).rechunked == 0
 
 
+async def test_after_a_change_of_the_analyzer_every_note_is_analysed_again_and_keeps_its_vectors() -> None:
+    world = World()
+    await world.add(LONG)
+    await world.add("Tea at four.")
+    await world.drain()
+    embedded = world.embedder.embedded
+    await world.ledger.set_fact("analyzer_version", "0")
+    assert (await rebuilt(world, rechunk=True)).rechunked == 2
+    assert (await rebuilt(world, rechunk=True)).rechunked == 0
+    await world.settle()
+    assert world.embedder.embedded == embedded
+
+
 async def test_a_second_rebuild_joins_the_first() -> None:
     world = World(follows=False)
     await world.add("Tea at four.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.domain.notes import Kind
+from nur.domain.notes import Kind, Principal
 from nur.domain.search import Fusion, Mode, SearchRequest, Silence
 from nur.domain.selection import Selection
 from nur.services import gather
@@ -89,3 +89,30 @@ async def test_fusion_by_ranks_orders_by_the_sum_of_reciprocals(nur: Nur) -> Non
     search = replace(nur.services.search, fusion=Fusion.RRF)
     scores = [hit.rrf_score for hit in (await search(a_request("tea at four"))).hits]
     assert scores == sorted(scores, reverse=True)
+
+
+async def test_by_meaning_alone_words_count_for_nothing(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Bridges are closed at night.")
+    request = replace(a_request("tea at four"), mode=Mode.DENSE)
+    weight = nur.services.search.profile.cosine_weight
+    for one in nur.services.search.ranked(request, await nur.services.search.gather(request)):
+        assert one.cosine is not None
+        assert (one.lexical, one.bonus, one.score) == (0.0, 0.0, weight * one.cosine)
+
+
+@pytest.mark.parametrize("moment", ["glances", "candidates"])
+async def test_a_note_that_is_replaced_while_it_is_searched_is_found_as_it_is_now(
+    nur: Nur, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    (old,) = await nur.remember("The tea is in the tin by the door.")
+    ledger, read = nur.services.ledger, getattr(nur.services.ledger, moment)
+    new: list[str] = []
+
+    async def replaced_meanwhile(*arguments: object) -> object:
+        if not new:
+            await nur.services.forget(old, None, principal=Principal())
+            new.extend(await nur.remember("The tea is in the tin by the window."))
+        return await read(*arguments)
+
+    monkeypatch.setattr(ledger, moment, replaced_meanwhile)
+    assert ids(await nur.search("where is the tea")) == new

@@ -14,8 +14,8 @@ from nur.adapters.in_memory.notes import is_alive
 from nur.adapters.in_memory.upkeep import InMemoryUpkeep
 from nur.domain.errors import Conflict
 from nur.domain.matching import matches
-from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
-from nur.ports.ledger import Candidate, Corpus, Lexical, Order, Written
+from nur.domain.notes import ChunkKey, Note, NoteId, Status
+from nur.ports.ledger import Candidate, Corpus, Glance, Lexical, Order, Written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -144,18 +144,18 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         return [row.chunk_key for row in stale], np.stack([row.vectors[embedding_version] for row in stale])
 
     async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
-        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
-        return [self._candidate(row) for row in self._selected(self._chunks.among(keys), selection)]
+        """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
+        rows = self._selected(self._chunks.among(keys), selection)
+        return [replace(self._candidate(row), sentences=row.sentences) for row in rows]
 
-    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
-        """The chunks of the turns at these places."""
-        turns = replace(selection, kinds=selection.kinds & {Kind.TURN})
-        found = [self._candidate(row) for row in self._selected(self._chunks, turns)]
-        return [each for each in found if (each.note.about.conversation_id, each.note.about.turn_index) in places]
+    async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
+        """Look at chunks; what is deleted, expired or outside the selection is left out."""
+        return [self._glance(row) for row in self._selected(self._chunks.among(keys), selection)]
 
-    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """What is stored of chunks' sentences."""
-        return {row.chunk_key: row.sentences for row in self._chunks.among(keys)}
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Glance]:
+        """Look at the chunks of the turns at these places."""
+        found = (self._glance(row) for row in self._selected(self._chunks, selection))
+        return [each for each in found if each.place in places]
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""
@@ -237,3 +237,6 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
 
     def _candidate(self, row: ChunkRow) -> Candidate:
         return Candidate(stored=row.stored(), note=self._notes[row.note_id])
+
+    def _glance(self, row: ChunkRow) -> Glance:
+        return Glance.of(row.stored(), self._notes[row.note_id])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, literal_column, or_, select
+from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
 
 from nur.adapters.ledger.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import Chunk
@@ -19,9 +19,10 @@ from nur.domain.notes import (
     Status,
     Visibility,
 )
-from nur.ports.ledger import Candidate, StoredChunk
+from nur.ports.ledger import OPENING, Candidate, Glance, StoredChunk
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import CursorResult, Label
@@ -46,6 +47,31 @@ CHUNK_COLUMNS = [
     c.profile,
     c.text.label("chunk_text"),
 ]
+
+
+#: What a Glance holds, in its order.
+GLANCE_COLUMNS = [
+    c.chunk_key,
+    c.chunk_index,
+    c.content_hash.label("chunk_hash"),
+    (c.end_offset - c.start_offset).label("characters"),
+    c.profile,
+    func.substr(c.text, 1, OPENING).label("opening"),
+    n.note_id,
+    n.public_id,
+    n.tenant_id,
+    n.owner_id,
+    n.visibility_scope,
+    n.kind,
+    n.chunk_count,
+    n.heading,
+    n.role,
+    n.conversation_id,
+    n.turn_index,
+]
+_SPLIT = Glance._fields.index("kind") + 1
+_KINDS = {kind.value: kind for kind in Kind}
+_VISIBILITIES = {visibility.value: visibility for visibility in Visibility}
 
 
 def has_vector(embedding_version: str | None = None) -> Label[bool]:
@@ -180,15 +206,21 @@ def to_chunk(row: Record, note_id: NoteId, *, has_vector: bool = True) -> Stored
     )
 
 
+def to_glance(row: Sequence[Any]) -> Glance:
+    """A row of GLANCE_COLUMNS as ranking sees it."""
+    *chunk, visibility, kind = row[:_SPLIT]
+    return Glance._make((*chunk, _VISIBILITIES[visibility], _KINDS[kind], *row[_SPLIT:]))
+
+
 def to_candidate(row: Record, *, has_vector: bool = True) -> Candidate:
     """A row of CHUNK_COLUMNS and NOTE_COLUMNS as a candidate."""
     note = to_note(row)
-    return Candidate(stored=to_chunk(row, note.note_id, has_vector=has_vector), note=note)
+    stored = to_chunk(row, note.note_id, has_vector=has_vector)
+    return Candidate(stored=stored, note=note, sentences=row.get("sentences", b""))
 
 
 #: As literals, not parameters: only then can the database see that a partial index applies.
 IS_ACTIVE: ColumnElement[bool] = n.status == literal_column("'active'")
-IS_TURN: ColumnElement[bool] = n.kind == literal_column("'turn'")
 
 
 def active(now: datetime) -> ColumnElement[bool]:

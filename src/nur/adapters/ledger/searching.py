@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import Select, bindparam, func, or_, select, update
+from sqlalchemy import Select, func, or_, select, update
 
 from nur.adapters.ledger import notes
 from nur.adapters.ledger.rows import (
     CHUNK_COLUMNS,
-    IS_TURN,
+    GLANCE_COLUMNS,
     NOTE_COLUMNS,
     active,
     c,
@@ -21,6 +20,7 @@ from nur.adapters.ledger.rows import (
     records,
     selected,
     to_candidate,
+    to_glance,
 )
 from nur.adapters.ledger.tables import (
     lexical_totals,
@@ -29,7 +29,7 @@ from nur.adapters.ledger.tables import (
     note_chunk_embeddings,
 )
 from nur.domain.errors import Conflict
-from nur.domain.notes import ChunkKey, Note, NoteId
+from nur.domain.notes import ChunkKey, Note, NoteId, turn_identity
 from nur.ports.ledger import Candidate, Corpus
 
 if TYPE_CHECKING:
@@ -41,9 +41,17 @@ if TYPE_CHECKING:
     from nur.adapters.ledger.lexicon import Lexicon
     from nur.domain.selection import Selection
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Lexical
+    from nur.ports.ledger import Glance, Lexical
 
 v = note_chunk_embeddings.c
+
+# Built once: composing a statement of fifty columns takes longer than running it.
+_GLANCES = select(*GLANCE_COLUMNS).select_from(memory_note_chunks).join(memory_notes, n.note_id == c.note_id)
+_CANDIDATES = (
+    select(*CHUNK_COLUMNS, c.sentences, *NOTE_COLUMNS, has_vector())
+    .select_from(memory_note_chunks)
+    .join(memory_notes, n.note_id == c.note_id)
+)
 
 
 def _stale() -> Select[int]:
@@ -54,10 +62,13 @@ def _stale() -> Select[int]:
     )
 
 
+_ANY_STALE = _stale().limit(1)
+
+
 def vectors(connection: Connection, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
     """Stored vectors; a chunk without one is left out."""
     query = select(v.chunk_key, v.vec).where(v.chunk_key.in_(keys), v.embedding_version == embedding_version)
-    return {ChunkKey(row.chunk_key): row.vec for row in connection.execute(query)}
+    return {ChunkKey(key): vector for key, vector in connection.execute(query).all()}
 
 
 def lexical(
@@ -78,6 +89,8 @@ def unindexed(
     connection: Connection, selection: Selection, embedding_version: str, limit: int, now: datetime
 ) -> tuple[list[ChunkKey], Floats]:
     """Chunks whose index record is not at their note's revision, with their vectors."""
+    if connection.execute(_ANY_STALE).scalar() is None:
+        return [], np.empty((0, 0), dtype=np.float32)
     query = (
         select(c.chunk_key, v.vec)
         .select_from(memory_note_chunks)
@@ -93,16 +106,29 @@ def unindexed(
     return [ChunkKey(row.chunk_key) for row in rows], np.stack([row.vec for row in rows])
 
 
+def glances(connection: Connection, keys: Sequence[ChunkKey], selection: Selection, now: datetime) -> list[Glance]:
+    """Look at chunks; what is deleted, expired or outside the selection is left out."""
+    query = _GLANCES.where(c.chunk_key.in_(keys), chunks_selected(selection, now))
+    return [to_glance(row) for row in connection.execute(query).all()]
+
+
+def turns_at(
+    connection: Connection, places: Collection[tuple[str, int]], selection: Selection, now: datetime
+) -> list[Glance]:
+    """Look at the chunks of the turns at these places, as far as they are selected.
+
+    By what makes them unique: conversations and numbers would take a statement for each conversation.
+    """
+    identities = [turn_identity(conversation_id, turn_index) for conversation_id, turn_index in places]
+    query = _GLANCES.where(n.identity.in_(identities), selected(selection, now))
+    return [to_glance(row) for row in connection.execute(query).all()]
+
+
 def candidates(
     connection: Connection, keys: Sequence[ChunkKey], selection: Selection, now: datetime
 ) -> list[Candidate]:
-    """Re-read chunks; what is deleted, expired or outside the selection is left out."""
-    query = (
-        select(*CHUNK_COLUMNS, *NOTE_COLUMNS, has_vector())
-        .select_from(memory_note_chunks)
-        .join(memory_notes, n.note_id == c.note_id)
-        .where(c.chunk_key.in_(keys), chunks_selected(selection, now))
-    )
+    """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
+    query = _CANDIDATES.where(c.chunk_key.in_(keys), chunks_selected(selection, now))
     return [to_candidate(row, has_vector=row["has_vector"]) for row in records(connection.execute(query))]
 
 
@@ -151,38 +177,6 @@ def count_indexed(connection: Connection, embedding_version: str) -> int:
         .where(c.indexed_revision.is_not(None), v.embedding_version == embedding_version)
     )
     return connection.execute(query).scalar_one()
-
-
-def turns_at(
-    connection: Connection, places: Collection[tuple[str, int]], selection: Selection, now: datetime
-) -> list[Candidate]:
-    """The chunks of the turns at these places, as far as they are selected."""
-    by_conversation: dict[str, list[int]] = defaultdict(list)
-    for conversation_id, turn_index in places:
-        by_conversation[conversation_id].append(turn_index)
-    # Built once and asked for each conversation: one query over all pairs would not use the index of turns.
-    query = (
-        select(*CHUNK_COLUMNS, *NOTE_COLUMNS, has_vector())
-        .select_from(memory_notes)
-        .join(memory_note_chunks, n.note_id == c.note_id)
-        .where(
-            IS_TURN,
-            n.conversation_id == bindparam("conversation"),
-            n.turn_index.in_(bindparam("turns", expanding=True)),
-            selected(selection, now),
-        )
-    )
-    found: list[Candidate] = []
-    for conversation_id, turns in by_conversation.items():
-        rows = records(connection.execute(query, {"conversation": conversation_id, "turns": turns}))
-        found += [to_candidate(row, has_vector=row["has_vector"]) for row in rows]
-    return found
-
-
-def sentence_maps(connection: Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
-    """What is stored of chunks' sentences."""
-    rows = connection.execute(select(c.chunk_key, c.sentences).where(c.chunk_key.in_(keys)))
-    return {ChunkKey(row.chunk_key): row.sentences for row in rows}
 
 
 def attach_vectors(

@@ -26,6 +26,8 @@ def structured(result: SearchResult) -> dict[str, Any]:
         "hits": [_hit(hit, result.model) for hit in result.hits],
         "degraded": list(result.degraded),
     }
+    if result.confidence is not None:
+        answer["confidence"] = round(result.confidence, 4)
     return answer | ({"reason": result.reason} if result.reason else {})
 
 

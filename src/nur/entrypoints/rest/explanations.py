@@ -43,7 +43,7 @@ def _note(note: NoteExplained) -> dict[str, Any]:
 
 def _scored(one: Ranked) -> dict[str, Any]:
     return {
-        "chunk_index": one.candidate.stored.chunk.index,
+        "chunk_index": one.candidate.chunk_index,
         "score": one.score,
         "lexical": one.lexical,
         "cosine": one.cosine,

@@ -109,7 +109,7 @@ class ItemOut(BaseModel):
     chunk_index: int
     chunk_start: int
     chunk_end: int
-    score: float = Field(description="relevance, comparable between questions")
+    score: float = Field(description="what items are ordered by; comparable between questions")
     rrf_score: float
     ranks: dict[str, int] = Field(description="by ranker, from 1")
     snippet: str | None = Field(description="the best passage; null with l0")
@@ -173,6 +173,9 @@ class SearchOut(BaseModel):
     items: list[ItemOut]
     degraded: list[str] = Field(description="rankers that did not answer")
     reason: str | None = Field(description="why there are no items: nothing_stored, below_floor, degraded")
+    confidence: float | None = Field(
+        description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
+    )
     dropped: int = Field(description="found at first, but gone, changed or hidden since")
 
     @classmethod
@@ -185,6 +188,7 @@ class SearchOut(BaseModel):
             items=[ItemOut.of(item) for item in answer.items],
             degraded=list(answer.degraded),
             reason=answer.reason,
+            confidence=None if answer.confidence is None else round(answer.confidence, 4),
             dropped=answer.dropped,
         )
 

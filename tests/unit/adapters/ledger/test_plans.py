@@ -28,6 +28,7 @@ NOTE_ID = a_note().note_id
 READS: dict[str, Callable[[Connection], object]] = {
     "a note by its identity": lambda connection: reading.by_identity(connection, "default", "i"),
     "candidates": lambda connection: searching.candidates(connection, KEYS, SELECTION, START),
+    "glances": lambda connection: searching.glances(connection, KEYS, SELECTION, START),
     "what is not indexed": lambda connection: searching.unindexed(connection, SELECTION, EMBEDDING, 50_000, START),
     "chunks by words": lambda connection: searching.lexical(connection, Fts5Lexicon(), ["tea"], SELECTION, 50, START),
     "turns at places": lambda connection: searching.turns_at(connection, [("c", 1)], Selection(), START),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Candidate, Corpus, Lexical, NoteWrite, Place, StoredChunk, Written
+    from nur.ports.ledger import Candidate, Corpus, Glance, Lexical, NoteWrite, Place, StoredChunk, Written
 
 FILE = "nur.db"
 
@@ -158,17 +158,17 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         """Chunks whose index record is not at their note's revision, with their vectors."""
         return await self._read(searching.unindexed, selection, embedding_version, limit, self._clock.now())
 
-    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
-        """Re-read chunks; what is deleted, expired or outside the selection is left out."""
-        return await self._read(searching.candidates, keys, selection, self._clock.now())
+    async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
+        """Look at chunks; what is deleted, expired or outside the selection is left out."""
+        return await self._read(searching.glances, keys, selection, self._clock.now())
 
-    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Candidate]:
-        """The chunks of the turns at these places."""
+    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Glance]:
+        """Look at the chunks of the turns at these places."""
         return await self._read(searching.turns_at, places, selection, self._clock.now())
 
-    async def sentence_maps(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """What is stored of chunks' sentences."""
-        return await self._read(searching.sentence_maps, keys)
+    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+        """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
+        return await self._read(searching.candidates, keys, selection, self._clock.now())
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
         """A note's chunks from one index to another, both included."""

@@ -26,8 +26,17 @@ CREATE = (
     "CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab(chunk_terms, row)",
 )
 
-_terms = table("chunk_terms", column("rowid"), column("chunk_terms"))
-_bm25 = func.bm25(text("chunk_terms"), type_=Float)
+_terms = table("chunk_terms", column("rowid"))
+_chunks = memory_note_chunks.c
+_BEST = (
+    select(_terms.c.rowid, func.bm25(text("chunk_terms"), type_=Float).label("bm25"))
+    .select_from(_terms)
+    .join(memory_note_chunks, _chunks.chunk_key == _terms.c.rowid)
+    .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
+    .where(text("chunk_terms MATCH :match"))
+    .order_by(text("bm25"), _terms.c.rowid)
+    .limit(bindparam("wanted"))
+)
 
 
 def match_expression(terms: Sequence[str]) -> str:
@@ -72,17 +81,8 @@ class Fts5Lexicon:
         """Chunks with any of the terms whose notes fulfil the condition, best first."""
         if not terms:
             return []
-        chunks = memory_note_chunks.c
-        query = (
-            select(_terms.c.rowid, _bm25.label("bm25"))
-            .select_from(_terms)
-            .join(memory_note_chunks, chunks.chunk_key == _terms.c.rowid)
-            .join(memory_notes, memory_notes.c.note_id == chunks.note_id)
-            .where(text("chunk_terms MATCH :match").bindparams(bindparam("match", match_expression(terms))), where)
-            .order_by(text("bm25"), _terms.c.rowid)
-            .limit(limit)
-        )
-        return [Lexical(ChunkKey(row.rowid), -row.bm25) for row in connection.execute(query)]
+        found = connection.execute(_BEST.where(where), {"match": match_expression(terms), "wanted": limit})
+        return [Lexical(ChunkKey(row.rowid), -row.bm25) for row in found]
 
     def frequencies(self, connection: Connection, terms: Sequence[str], chunks: int) -> dict[str, Frequency]:
         """How common each term is among so many chunks; unknown terms are left out."""

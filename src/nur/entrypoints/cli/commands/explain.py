@@ -73,7 +73,7 @@ def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> Non
     table = Table(box=None, pad_edge=False)
     table.add_column("place", justify="right")
     table.add_column("note", no_wrap=True)
-    for name in ("chunk", "relevance", "words", "cosine", "bonus", "rrf", "reranker"):
+    for name in ("chunk", "score", "words", "cosine", "bonus", "rrf", "reranker"):
         table.add_column(name, justify="right")
     table.add_column("ranks", no_wrap=True)
     table.add_column("verdict")

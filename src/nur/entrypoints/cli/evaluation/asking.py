@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nur.bootstrap import Services
     from nur.domain.notes import Note
-    from nur.domain.search import Hit, Mode
+    from nur.domain.search import Hit, Mode, SearchResult
     from nur.entrypoints.cli.evaluation.dataset import DataSet, Question, Row
 
 LIMIT = 50
@@ -35,7 +35,7 @@ class Answer:
 
     ids: list[str]  #: rows, best first, each once
     spans: list[Span]  #: passages in the order in which a reader meets them
-    score: float  #: of the best hit; 0 when there is none
+    score: float  #: how sure it is that the best hit answers; 0 when there is none
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
@@ -78,7 +78,7 @@ class Asked:
         return Answer(
             ids=list(dict.fromkeys(row for hit in result.hits for row in self._rows(hit))),
             spans=[span for hit in result.hits for span in self._spans(hit)],
-            score=result.hits[0].score if result.hits else 0.0,
+            score=_sureness(result),
             seconds=seconds,
             cpu_seconds=cpu_seconds,
         )
@@ -149,6 +149,13 @@ class Asked:
     def _spans(self, hit: Hit) -> list[Span]:
         row = self.row(hit.note)
         return [Span(row, passage.start_char, passage.end_char) for passage in hit.passages]
+
+
+def _sureness(result: SearchResult) -> float:
+    """The answer's confidence; where only one ranker spoke, the best hit's score."""
+    if result.confidence is not None:
+        return result.confidence
+    return result.hits[0].score if result.hits else 0.0
 
 
 def _moment(value: Any) -> datetime | None:

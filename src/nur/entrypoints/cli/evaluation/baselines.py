@@ -77,8 +77,8 @@ class Baseline:
             score=found[0][1] if found else 0.0,
         )
 
-    async def longer(self, question: Question, budget: int) -> None:
-        """Whole chunks are shown, as many as anyone reads: there is nothing to add."""
+    async def within(self, question: Question, budget: int) -> None:
+        """Whole chunks are shown, whatever the budget: it is spent on the first of them."""
         del question, budget
 
     async def _found(self, query: str, selection: Selection) -> list[tuple[Candidate, float]]:

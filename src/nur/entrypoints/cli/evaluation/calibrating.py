@@ -43,7 +43,7 @@ class Calibration:
 
 
 def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
-    """A score that some off-topic questions stay below, lowered until it loses hardly any known item; None if no use.
+    """What some off-topic questions stay below, lowered until hardly any known item is lost; None if no use.
 
     It is taken from the off-topic side because known items are easy: a floor just below them would be too high for
     questions in other words.
@@ -65,13 +65,13 @@ def _below(scores: Sequence[float], floor: float) -> float:
 
 
 def bare(services: Services) -> Services:
-    """The services with a search that shows everything by its bare relevance: what a floor is held against."""
+    """The services with a search that shows everything, whatever floor there is."""
     search = services.search
-    return replace(services, search=replace(search, profile=replace(search.profile, floor=None, bonuses=False)))
+    return replace(services, search=replace(search, profile=replace(search.profile, floor=None)))
 
 
 async def off_topic_scores(system: System) -> list[float]:
-    """The best hit's score for questions that hardly any store can answer."""
+    """How sure the search is of its best hit, for questions that hardly any store can answer."""
     asked = [Question(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
     return [(await system.answer(question)).score for question in asked]
 

@@ -41,8 +41,8 @@ class System(Protocol):
         """The answer that is scored; `scope` asks another conversation instead of the question's own."""
         ...
 
-    async def longer(self, question: Question, budget: int) -> Answer | None:
-        """The answer in so many characters; None when `answer` shows that many anyway."""
+    async def within(self, question: Question, budget: int) -> Answer | None:
+        """The answer in so many characters; None when it is the one that `answer` gives."""
         ...
 
 
@@ -59,9 +59,9 @@ class Searching:
         """Ask with the usual budget."""
         return await self.asked.ask(question, self.mode, self.max_chars, scope=scope)
 
-    async def longer(self, question: Question, budget: int) -> Answer | None:
-        """Ask again: a larger budget is not a longer tail, it is another choice of passages, grouped by note."""
-        return await self.asked.ask(question, self.mode, budget) if budget > self.max_chars else None
+    async def within(self, question: Question, budget: int) -> Answer | None:
+        """Ask again: another budget is another choice of passages, joined where they touch, not a shorter tail."""
+        return await self.asked.ask(question, self.mode, budget) if budget != self.max_chars else None
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Measured:
 
     system: str
     scores: dict[str, Scores] = field(default_factory=dict)  #: of the questions with gold
-    confidence: dict[str, float] = field(default_factory=dict)  #: the best hit's score
+    confidence: dict[str, float] = field(default_factory=dict)  #: how sure it was of its best hit
     elsewhere: dict[str, float] = field(default_factory=dict)  #: the same when another scope is asked
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
@@ -118,8 +118,8 @@ async def _scores(system: System, question: Question, answer: Answer) -> Scores:
         return measures.unit_metrics(answer.ids, question.units)
     scores = measures.span_metrics(answer.spans, question.spans)
     for budget in measures.BUDGETS:
-        longer = await system.longer(question, budget)
-        if longer is not None:
+        other = await system.within(question, budget)
+        if other is not None:
             name = f"span_recall@{budget}c"
-            scores[name] = measures.span_metrics(longer.spans, question.spans)[name]
+            scores[name] = measures.span_metrics(other.spans, question.spans)[name]
     return scores
