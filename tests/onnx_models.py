@@ -71,11 +71,11 @@ def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) 
     return _write(folder, list(weights), nodes, {"weights": table, **axes}, inputs, _value("logits", _FLOAT, "n", "l"))
 
 
-def embed_words(folder: Path, vectors: Mapping[str, Sequence[float]]) -> Path:
+def embed_words(folder: Path, vectors: Mapping[str, Sequence[float]], given: str = "input_ids") -> Path:
     """Write `model.onnx` and `tokenizer.json` of a model that gives each word its vector, and other words none."""
-    nodes = [_node("Gather", ["weights", "input_ids"], "last_hidden_state", axis=0)]
-    given = _value("last_hidden_state", _FLOAT, "n", "tokens", "dimensions")
-    return _write(folder, list(vectors), nodes, {"weights": _table(vectors)}, ["input_ids"], given)
+    nodes = [_node("Gather", ["weights", given], "last_hidden_state", axis=0)]
+    output = _value("last_hidden_state", _FLOAT, "n", "tokens", "dimensions")
+    return _write(folder, list(vectors), nodes, {"weights": _table(vectors)}, [given], output)
 
 
 def _table(rows: Mapping[str, Sequence[float]]) -> _Array:

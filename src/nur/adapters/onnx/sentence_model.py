@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nur.adapters.onnx.folder import load
-from nur.domain.errors import EmbedderRefused
+from nur.domain.errors import BadConfiguration, EmbedderRefused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +41,13 @@ class SentenceModel:
         self.query_prompt = str(prompts.get("query", ""))
         self.document_prompt = str(next((prompts[name] for name in DOCUMENT_PROMPTS if prompts.get(name)), ""))
         self._inputs = {given.name for given in self._session.get_inputs()}
-        self.dimensions = self.vectors(["dimensions"])[0].shape[1]
+        try:
+            self.dimensions = self.vectors(["dimensions"])[0].shape[1]
+        except EmbedderRefused as error:
+            raise BadConfiguration(f"{SETTING}: {folder} is no model that embeds texts.") from error
 
     def vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
-        """A unit vector a text, and how many tokens were read. Raises EmbedderRefused when the model gives no numbers.
+        """A unit vector a text, and how many tokens were read. Raises EmbedderRefused when the model fails on them.
 
         A text that the model says nothing about gets a fixed vector, so that none is ever zero.
         """
@@ -55,8 +58,11 @@ class SentenceModel:
             "attention_mask": mask,
             "token_type_ids": np.array([one.type_ids for one in read], np.int64),
         }
-        outputs = self._session.run(None, {name: given[name] for name in given if name in self._inputs})
-        pooled = self._pooled(outputs, mask)
+        try:
+            outputs = self._session.run(None, {name: given[name] for name in given if name in self._inputs})
+            pooled = self._pooled(outputs, mask)
+        except Exception as error:  # the library raises kinds of its own
+            raise EmbedderRefused("The local model failed on a text.") from error
         if not np.isfinite(pooled).all():
             raise EmbedderRefused("The local model gave no numbers for a text.")
         lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
