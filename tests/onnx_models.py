@@ -1,11 +1,11 @@
-"""A cross-encoder small enough to read: a passage scores the sum of its words' weights.
+"""Models small enough to read: a cross-encoder that sums the weights of words, and an embedder with a vector a word.
 
-The model file is written by hand, field by field of ONNX's protocol buffers, so that no package is needed for it.
+The model files are written by hand, field by field of ONNX's protocol buffers, so that no package is needed for them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -14,10 +14,12 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+_Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
 _FLOAT, _INT64 = 1, 7
+MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 
 
 def _varint(number: int) -> bytes:
@@ -42,7 +44,7 @@ def _node(kind: str, inputs: list[str], output: str, **attributes: int) -> bytes
     )
 
 
-def _tensor(name: str, values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:
+def _tensor(name: str, values: _Array) -> bytes:
     kind = _FLOAT if values.dtype == np.float32 else _INT64
     dims = b"".join(_field(1, size) for size in values.shape)
     return dims + _field(2, kind) + _field(8, name) + _field(9, values.tobytes())
@@ -55,11 +57,7 @@ def _value(name: str, kind: int, *dims: str) -> bytes:
 
 def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) -> Path:
     """Write `model.onnx` and `tokenizer.json`; question and padding count nothing. Two labels: no and yes."""
-    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    vocabulary = {word: number for number, word in enumerate([*marks, *weights])}
-    table = np.zeros((len(vocabulary), labels), np.float32)
-    table[len(marks) :, -1] = list(weights.values())
-    inputs = ["input_ids", "attention_mask", "token_type_ids"]
+    table = _table({word: [0.0] * (labels - 1) + [weight] for word, weight in weights.items()})
     nodes = [
         _node("Gather", ["weights", "input_ids"], "words", axis=0),
         _node("Mul", ["attention_mask", "token_type_ids"], "counts"),
@@ -68,20 +66,37 @@ def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) 
         _node("Mul", ["words", "column"], "weighed"),
         _node("ReduceSum", ["weighed", "second"], "logits", keepdims=0),
     ]
-    constants: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
-        "weights": table,
-        "last": np.array([2], np.int64),
-        "second": np.array([1], np.int64),
-    }
+    axes = {"last": np.array([2], np.int64), "second": np.array([1], np.int64)}
+    inputs = ["input_ids", "attention_mask", "token_type_ids"]
+    return _write(folder, list(weights), nodes, {"weights": table, **axes}, inputs, _value("logits", _FLOAT, "n", "l"))
+
+
+def embed_words(folder: Path, vectors: Mapping[str, Sequence[float]], given: str = "input_ids") -> Path:
+    """Write `model.onnx` and `tokenizer.json` of a model that gives each word its vector, and other words none."""
+    nodes = [_node("Gather", ["weights", given], "last_hidden_state", axis=0)]
+    output = _value("last_hidden_state", _FLOAT, "n", "tokens", "dimensions")
+    return _write(folder, list(vectors), nodes, {"weights": _table(vectors)}, [given], output)
+
+
+def _table(rows: Mapping[str, Sequence[float]]) -> _Array:
+    """A row a word, behind the marks, which have none."""
+    width = len(next(iter(rows.values())))
+    return np.array([[0.0] * width for _ in MARKS] + [list(row) for row in rows.values()], np.float32)
+
+
+def _write(
+    folder: Path, words: list[str], nodes: list[bytes], constants: dict[str, _Array], inputs: list[str], output: bytes
+) -> Path:
     graph = (
         b"".join(_field(1, node) for node in nodes)
-        + _field(2, "weigh words")
+        + _field(2, "words")
         + b"".join(_field(5, _tensor(name, values)) for name, values in constants.items())
-        + b"".join(_field(11, _value(name, _INT64, "pairs", "tokens")) for name in inputs)
-        + _field(12, _value("logits", _FLOAT, "pairs", "labels"))
+        + b"".join(_field(11, _value(name, _INT64, "n", "tokens")) for name in inputs)
+        + _field(12, output)
     )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.onnx").write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13)))
+    vocabulary = {word: number for number, word in enumerate([*MARKS, *words])}
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.post_processor = TemplateProcessing(

@@ -81,6 +81,7 @@ class Settings(BaseSettings):
     embeddings: Literal["auto", "openai", "local", "onnx"] = Field(
         default="auto", description="auto is resolved once, when the store is made: openai with a key, else local"
     )
+    onnx_model: Path | None = Field(default=None, description="for EMBEDDINGS=onnx: a sentence-transformers folder")
     openai_api_key: SecretStr | None = Field(default=None, description="key of the embedding provider")
     openai_base_url: str | None = Field(default=None, description="any server that speaks OpenAI's API")
     openai_embed_model: str = Field(default="text-embedding-3-large", min_length=1, description="embedding model")
@@ -179,6 +180,8 @@ class Settings(BaseSettings):
             )
         if self.rerank == "http" and self.rerank_url is None:
             raise ValueError("RERANK=http needs RERANK_URL, such as https://api.cohere.com/v2/rerank")
+        if self.embeddings == "onnx" and self.onnx_model is None:
+            raise ValueError("EMBEDDINGS=onnx needs ONNX_MODEL: a folder with model.onnx and tokenizer.json")
         if self.rerank == "onnx" and self.rerank_model is None:
             raise ValueError("RERANK=onnx needs RERANK_MODEL: a folder with model.onnx and tokenizer.json")
         if not self.binds_loopback and self.nur_token is None and not self.nur_published_on_loopback:

@@ -55,6 +55,7 @@ def test_config_prints_effective_values_with_secrets_masked(tmp_path: Path) -> N
         ("NUR_CONFIG", "/nonexistent/nur.toml"),  # no such file
         ("DATABASE_URL", "postgresql://localhost/nur"),  # not there yet
         ("EMBEDDINGS", "openai"),  # needs a key
+        ("EMBEDDINGS", "onnx"),  # needs a folder
     ],
 )
 def test_a_bad_setting_exits_2_and_names_the_variable(tmp_path: Path, variable: str, value: str) -> None:
@@ -64,7 +65,7 @@ def test_a_bad_setting_exits_2_and_names_the_variable(tmp_path: Path, variable: 
         else nur(tmp_path / "data", "serve", **{variable: value})
     )
     assert left.returncode == 2, left.stderr
-    named = {"EMBEDDINGS": "OPENAI_API_KEY"}.get(variable, variable)
+    named = {"openai": "OPENAI_API_KEY", "onnx": "ONNX_MODEL"}.get(value, variable)
     assert named in left.stderr
     assert "Traceback" not in left.stderr
 

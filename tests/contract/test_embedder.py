@@ -11,8 +11,10 @@ import pytest
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.local.embedder import LocalEmbedder
+from nur.adapters.onnx.embedder import OnnxEmbedder
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.domain.embedding import EmbeddingModel
+from tests.onnx_models import embed_words
 from tests.servers.openai_stub import OpenAIStub
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ ODD = {
 }
 
 
+#: A vector for each word of the texts, in as many directions.
+_WORDS = sorted({word for text in TEXTS for word in text.split()})
+WORDS = dict(zip(_WORDS, np.eye(len(_WORDS)).tolist(), strict=True))
+
+
 @pytest.fixture(scope="module")
 def local() -> Iterator[LocalEmbedder]:
     """One for all tests: reading its weights takes longer than they do."""
@@ -44,14 +51,21 @@ def local() -> Iterator[LocalEmbedder]:
     asyncio.run(embedder.close())
 
 
-@pytest.fixture(params=["openai", "local", "in_memory"])
-async def embedder(request: pytest.FixtureRequest, local: LocalEmbedder) -> AsyncIterator[Embedder]:
+@pytest.fixture(params=["openai", "local", "onnx", "in_memory"])
+async def embedder(
+    request: pytest.FixtureRequest, local: LocalEmbedder, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Embedder]:
     if request.param == "openai":
         with OpenAIStub() as stub:
             model = EmbeddingModel("openai", "text-embedding-3-small", 64)
             openai = OpenAIEmbedder(model, api_key="sk-test", count_tokens=len, base_url=stub.url, clock=ManualClock())
             yield openai
             await openai.close()
+        return
+    if request.param == "onnx":
+        onnx = OnnxEmbedder(embed_words(tmp_path_factory.mktemp("model"), WORDS))
+        yield onnx
+        await onnx.close()
         return
     yield local if request.param == "local" else InMemoryEmbedder()
 

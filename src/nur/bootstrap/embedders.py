@@ -10,13 +10,16 @@ from nur.observability.events import EventLog
 from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
 
 if TYPE_CHECKING:
+    from nur.adapters.onnx.embedder import OnnxEmbedder
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger
     from nur.settings import Settings
 
 log = EventLog("Bootstrap")
 
-LOCAL_PROVIDER, OPENAI_PROVIDER = "local", "openai"
+LOCAL_PROVIDER, OPENAI_PROVIDER, ONNX_PROVIDER = "local", "openai", "onnx"
+#: The setting that names a provider's model.
+MODEL_SETTINGS = {OPENAI_PROVIDER: "OPENAI_EMBED_MODEL", ONNX_PROVIDER: "ONNX_MODEL", LOCAL_PROVIDER: "EMBEDDINGS"}
 
 
 async def store_embedder(settings: Settings, ledger: Ledger) -> Embedder:
@@ -33,7 +36,8 @@ def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == held.provider and wanted != held:
         raise BadConfiguration(
-            f"OPENAI_EMBED_MODEL: the store holds vectors of {held.version}, the settings ask for {wanted.version}. "
+            f"{MODEL_SETTINGS[held.provider]}: the store holds vectors of {held.version}, the settings ask for "
+            f"{wanted.version}. "
             f"Change the setting back, or embed everything again with: nur reembed --to {wanted.version}"
         )
     if settings.embeddings != "auto" and wanted.provider != held.provider:
@@ -45,8 +49,8 @@ def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
 
 def wanted_model(settings: Settings) -> EmbeddingModel:
     """The model that the settings ask for; a store that has one keeps it."""
-    if settings.embeddings == "onnx":
-        raise BadConfiguration("EMBEDDINGS=onnx is not supported by this version. Use openai, local or auto.")
+    if settings.embeddings == ONNX_PROVIDER:
+        return _onnx(settings).model
     if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
         return EmbeddingModel(OPENAI_PROVIDER, settings.openai_embed_model, settings.openai_embed_dims)
     from nur.adapters.local.static_model import DIMENSIONS, NAME
@@ -55,16 +59,20 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
 
 
 def named_model(settings: Settings, name: str) -> EmbeddingModel:
-    """`local`, `openai` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
-    if name in (LOCAL_PROVIDER, OPENAI_PROVIDER):
+    """`local`, `openai`, `onnx` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
+    if name in MODEL_SETTINGS:
         return wanted_model(settings.model_copy(update={"embeddings": name}))
     try:
         model = EmbeddingModel.parse(name)
     except ValueError:
         model = EmbeddingModel("", "", 0)
     local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
+    if model.provider == ONNX_PROVIDER and model == _onnx(settings).model:
+        return model
     if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
-        raise BadConfiguration(f"No such model: {name}. Use local, openai, {local.version} or openai:MODEL:DIMENSIONS.")
+        raise BadConfiguration(
+            f"No such model: {name}. Use local, openai, onnx, {local.version} or openai:MODEL:DIMENSIONS."
+        )
     return model
 
 
@@ -93,6 +101,14 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         from nur.adapters.local.embedder import LocalEmbedder
 
         return LocalEmbedder()
+    if model.provider == ONNX_PROVIDER:
+        found = _onnx(settings)
+        if found.model != model:
+            raise BadConfiguration(
+                f"ONNX_MODEL: the store holds vectors of {model.version}, and {settings.onnx_model} has "
+                f"{found.model.version}. Name the folder it was, or embed everything again: nur reembed --to onnx"
+            )
+        return found
     if settings.openai_api_key is None:
         raise KeyRefused(
             f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. "
@@ -118,9 +134,20 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
     )
 
 
+def _onnx(settings: Settings) -> OnnxEmbedder:
+    """The model in the folder that the settings name. Raises BadConfiguration."""
+    if settings.onnx_model is None:
+        raise BadConfiguration("ONNX_MODEL: name the folder of the model, with model.onnx and tokenizer.json.")
+    try:
+        from nur.adapters.onnx.embedder import OnnxEmbedder
+    except ImportError as error:
+        raise BadConfiguration("EMBEDDINGS=onnx needs an extra: pip install 'nur-memory[onnx]'") from error
+    return OnnxEmbedder(settings.onnx_model)
+
+
 async def refuse_bad_key(embedder: Embedder) -> None:
     """A refused key stops the start; a provider that is merely down does not."""
-    if embedder.model.provider == LOCAL_PROVIDER:
+    if embedder.model.provider != OPENAI_PROVIDER:
         return
     probe = await embedder.probe()
     if probe.key_refused:

@@ -62,6 +62,7 @@ class Search:
         return searched.result
 
     async def _search(self, request: SearchRequest, watch: Stopwatch) -> Searched:
+        """From the question to the answer, stage by stage: docs/why/search.md tells why each is there."""
         found = await self.gather(request)
         watch.lap("gather")
         ranked = self.ranked(request, found)
@@ -104,7 +105,7 @@ class Search:
         )
 
     def floor(self, request: SearchRequest, found: Found) -> float | None:
-        """The least relevance of an answer; None where only one ranker spoke, for it was measured with both."""
+        """The least confidence of an answer; None where only one ranker spoke, for it was measured with both."""
         return self.profile.floor if request.mode is Mode.HYBRID and not found.degraded else None
 
     async def _silence(self, request: SearchRequest, found: Found) -> Silence:

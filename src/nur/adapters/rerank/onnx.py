@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnxruntime
-from tokenizers import Tokenizer
 
-from nur.domain.errors import BadConfiguration, RerankerDown
+from nur.adapters.onnx.folder import load
+from nur.domain.errors import RerankerDown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +25,6 @@ MAX_TOKENS = 512
 MAX_CHARS = 2_000
 #: Pairs in one run: padding wastes little, and a search whose deadline is over stops soon.
 BATCH = 8
-THREADS = 2
-_MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 
 
 class OnnxReranker:
@@ -38,17 +35,7 @@ class OnnxReranker:
     def __init__(self, folder: Path) -> None:
         """Loads the model. Raises BadConfiguration when the folder holds none."""
         self.name = folder.name
-        model = next((folder / name for name in _MODELS if (folder / name).is_file()), None)
-        tokenizer = folder / "tokenizer.json"
-        if model is None or not tokenizer.is_file():
-            raise BadConfiguration(f"RERANK_MODEL: {folder} has no model.onnx and tokenizer.json.")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = THREADS
-        try:
-            self._session: Any = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-            self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
-        except Exception as error:  # both libraries raise their own kinds, some of them bare
-            raise BadConfiguration(f"RERANK_MODEL: {folder} cannot be loaded.") from error
+        self._session, self._tokenizer = load(folder, "RERANK_MODEL")
         self._tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
         self._tokenizer.enable_padding()
         self._inputs = {given.name for given in self._session.get_inputs()}

@@ -107,7 +107,7 @@ async def test_nothing_is_read_before_the_first_use_and_then_once(monkeypatch: p
     assert read_in == []
     await asyncio.gather(*(embedder.embed(["tea"]) for _ in range(8)))
     assert len(read_in) == 1
-    assert read_in[0].startswith("nur-local-embedder")  # never on the event loop
+    assert read_in[0].startswith("nur-embedder")  # never on the event loop
     await embedder.close()
 
 

@@ -1,0 +1,1 @@
+"""Transformers that run here: model folders, and embeddings from them."""

@@ -1,0 +1,94 @@
+"""What embedders in this process share: slices on threads, figures and log lines."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from nur.domain.embedding import EmbeddingModel, Probe
+from nur.domain.errors import NurError
+from nur.observability import metrics
+from nur.observability.events import EventLog
+from nur.ports.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nur.ports.embedder import Floats
+
+T = TypeVar("T")
+
+
+class ThreadedEmbedder:
+    """Embeds slice by slice on threads of its own: a query waits for one slice of an ingest, not for all of it."""
+
+    model: EmbeddingModel
+
+    def __init__(self, slice_size: int, *, threads: int, clock: Clock | None) -> None:
+        self._slice = slice_size
+        self._clock = clock or SystemClock()
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="nur-embedder")
+        self._log = EventLog("EmbeddingService")
+
+    async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One unit vector a text, in order. `progress` hears the texts done so far."""
+        started = self._clock.monotonic()
+        vectors = np.empty((len(texts), self.model.dimensions), np.float32)
+        tokens = 0
+        for start in range(0, len(texts), self._slice):
+            part = texts[start : start + self._slice]
+            vectors[start : start + len(part)], counted = await self._in_thread(partial(self._vectors, part))
+            tokens += counted
+            if progress:
+                progress(start + len(part))
+        if texts:
+            self._account(texts, tokens, self._clock.monotonic() - started)
+        return vectors
+
+    async def embed_query(self, text: str) -> Floats:
+        """The vector to search with: that of a stored text."""
+        vector: Floats = (await self.embed([text]))[0]
+        return vector
+
+    async def probe(self) -> Probe:
+        """Embed a word and say how it went. Never raises."""
+        started = self._clock.monotonic()
+        try:
+            await self._in_thread(partial(self._vectors, ["probe"]))
+        except NurError as error:
+            return Probe(False, self._ms_since(started), error=str(error))
+        return Probe(True, self._ms_since(started), self.model.dimensions)
+
+    async def close(self) -> None:
+        """Let go of the threads."""
+        self._threads.shutdown(wait=False)
+
+    def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
+        """The texts' unit vectors, and how many tokens were read."""
+        raise NotImplementedError
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _account(self, texts: Sequence[str], tokens: int, seconds: float) -> None:
+        name, dimensions = self.model.name, self.model.dimensions
+        metrics.EMBEDDINGS.labels(name, str(dimensions)).inc(len(texts))
+        metrics.EMBEDDING_TOKENS.labels(name).inc(tokens)
+        metrics.EMBEDDING_LATENCY.observe(seconds)
+        metrics.EMBEDDING_BATCH.observe(len(texts))
+        self._log.info(
+            "embedding_generated",
+            model=name,
+            dimensions=dimensions,
+            input_length=sum(len(text) for text in texts),
+            token_count=tokens,
+            latency_ms=round(seconds * 1000),
+            batch_size=len(texts),
+        )
+
+    def _ms_since(self, started: float) -> int:
+        return round((self._clock.monotonic() - started) * 1000)
