@@ -66,7 +66,7 @@ async def test_the_command_asks_the_running_server(server: NurProcess) -> None:
     assert found["hits"][0]["id"] in page.stdout
     assert "beyond the limit" in page.stdout
     note = nur(server.folder, "explain", found["search_id"], found["hits"][0]["id"], COLUMNS="200")
-    assert "Returned at place 1: relevance" in note.stdout
+    assert "Returned at place 1: score" in note.stdout
 
 
 def test_the_command_reads_the_store_when_no_server_runs(tmp_path: Path) -> None:

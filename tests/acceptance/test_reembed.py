@@ -91,7 +91,9 @@ async def test_a_running_server_moves_to_another_model_while_it_is_used(
             assert (stands["embedding_version"], stands["state"]) == (target, "idle")
             await indexed(client)
             asked = len(openai_stub.requests)
-            found = (await client.post("/v2/searches", json={"query": "tower7", "mode": "dense"})).json()
+            found = (
+                await client.post("/v2/searches", json={"query": "Note 7 speaks of tower7.", "mode": "dense"})
+            ).json()
             assert "tower7." in found["items"][0]["snippet"]
             assert len(openai_stub.requests) == asked + 1  # the question went to the new model
 
@@ -126,6 +128,27 @@ async def test_a_crash_between_embedding_and_switch_loses_neither(tmp_path: Path
         assert (
             found["items"][0]["note_id"] == late["note_id"]
         )  # written with the former model, embedded after the switch
+
+
+async def test_a_server_that_cannot_open_its_store_again_leaves_and_says_why(
+    openai_stub: OpenAIStub, tmp_path: Path
+) -> None:
+    settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": openai_stub.url}
+    folder, target = tmp_path / "data", "openai:text-embedding-3-small:64"
+    with NurProcess(folder, EMBEDDINGS="local", **settings) as server:
+        noted = httpx2.post(
+            f"{server.url}/v2/notes?wait=indexed", json={"text": "Note 3 speaks of tower3."}, timeout=60
+        )
+        assert noted.json()["index_state"] == "indexed"
+    with NurProcess(folder, **settings) as server:
+        openai_stub.fail(None, None, None)  # the probe, the chunk and the question that compares the models
+        openai_stub.fail_forever(faults.status(401))  # then the key is turned away
+        assert httpx2.post(f"{server.url}/v2/admin/embedding", json={"to": target}, timeout=60).status_code == 202
+        assert await asyncio.to_thread(server.process.wait, 60) == 2
+        assert "nur: " in server.log.read_text()
+    openai_stub.heal()
+    with NurProcess(folder, **settings) as server:
+        assert httpx2.get(f"{server.url}/v2/admin/embedding", timeout=60).json()["embedding_version"] == target
 
 
 @pytest.mark.parametrize(

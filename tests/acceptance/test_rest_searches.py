@@ -143,7 +143,7 @@ async def test_a_search_can_be_traced_to_its_candidates(rest: Rest) -> None:
     assert item["chunk_id"] == trace["items"][0]["chunk_id"]
     assert item["scores"]["score"] > 0
     assert (item["public_id"], item["verdict"]) == (note["note_id"], "returned")
-    assert item["why"].startswith("Returned at place 1: relevance")
+    assert item["why"].startswith("Returned at place 1: score")
     explained = await rest.ok("GET", f"/v2/searches/{found['search_id']}/explain?note={note['note_id']}")
     assert explained["note"]["why"] == item["why"]
 
