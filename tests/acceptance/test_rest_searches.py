@@ -159,7 +159,7 @@ async def test_the_index_is_rebuilt_over_rest(rest: Rest) -> None:
     await rest.ok("POST", "/v2/notes?wait=indexed", {"text": HALL})
     started = await rest.call("POST", "/v2/admin/index/rebuild", {"rechunk": True})
     assert started.status_code == 202
-    while (report := await rest.ok("GET", "/v2/admin/index/rebuild"))["state"] == "running":
+    while (report := await rest.ok("GET", "/v2/admin/index/rebuild"))["state"] in ("rechunking", "running"):
         assert (await rest.ok("POST", "/v2/searches", {"query": "lamp"}))["items"]
     assert report["state"] == "done"
     assert report["rebuilt"] == report["chunks"] > 1
