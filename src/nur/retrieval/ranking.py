@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from nur.retrieval.scoring import Neighbour
 
 LEXICAL, DENSE = "lexical", "dense"
+DIGITS = 6
+"""Behind the point of a score: more is noise, and would have to be kept in every trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +67,29 @@ def rank(
     if not candidates:
         return []
     everything = [*candidates, *beside]
-    lexical = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].tolist()
+    keys = [candidate.chunk_key for candidate in candidates]
+    shares = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].round(DIGITS)
+    likeness = np.array([cosines.get(key, 0.0) for key in keys]).round(DIGITS)
     bonuses = (
         _bonuses(question, candidates, frozenset(terms.ids.tolist())) if profile.bonuses else [0.0] * len(candidates)
     )
-    keys = [candidate.chunk_key for candidate in candidates]
-    orders = {
-        LEXICAL: _order({key: share for key, share in zip(keys, lexical, strict=True) if share > 0}),
-        DENSE: _order({key: cosines[key] for key in keys if key in cosines}),
-    }
+    scores = (shares + profile.cosine_weight * likeness + bonuses).round(DIGITS)
+    by_meaning = {key: near for key, near in zip(keys, likeness.tolist(), strict=True) if key in cosines}
+    by_words = {key: share for key, share in zip(keys, shares.tolist(), strict=True) if share > 0}
+    orders = {LEXICAL: _order(by_words), DENSE: _order(by_meaning)}
     fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (profile.rrf_weight, orders[DENSE])])
     places = {name: {key: place for place, key in enumerate(order, 1)} for name, order in orders.items()}
     ranked = [
         Ranked(
             candidate=candidate,
-            score=share + profile.cosine_weight * cosines.get(key, 0.0) + bonus,
-            lexical=share,
-            cosine=cosines.get(key),
+            score=score,
+            lexical=by_words.get(key, 0.0),
+            cosine=by_meaning.get(key),
             bonus=bonus,
             rrf_score=fused.get(key, 0.0),
             ranks={name: place[key] for name, place in places.items() if key in place},
         )
-        for candidate, key, share, bonus in zip(candidates, keys, lexical, bonuses, strict=True)
+        for candidate, key, score, bonus in zip(candidates, keys, scores.tolist(), bonuses, strict=True)
     ]
     if fusion is Fusion.RRF:
         return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.chunk_key))

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking import Ranked
 
 
-DIGITS = 6
-"""Behind the point of a score in a trace."""
-
-
 def judge(
     ranked: Sequence[Ranked],
     hits: Sequence[Collapsed],
@@ -59,11 +55,11 @@ def judge(
                 one.candidate.chunk_index,
                 place,
                 None if instead is None else instead.candidate.public_id,
-                round(one.score, DIGITS),
-                round(one.lexical, DIGITS),
-                None if one.cosine is None else round(one.cosine, DIGITS),
-                round(one.bonus, DIGITS),
-                round(one.rrf_score, DIGITS),
+                one.score,
+                one.lexical,
+                one.cosine,
+                one.bonus,
+                one.rrf_score,
                 rerank_scores.get(one.note_id) if rerank_scores else None,
                 one.ranks,
             )

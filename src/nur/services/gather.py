@@ -33,8 +33,8 @@ log = EventLog("RetrievalService")
 
 #: Candidates asked of each ranker for each hit wanted: several chunks of one note make one hit.
 OVERFETCH = 4
-#: The best 20 of each ranker and the turns beside them rank as well as everything would; twice that, to be safe.
-LEAST_CANDIDATES = 40
+#: The best 20 of each ranker and the turns beside them rank as well as everything would, on every set measured.
+LEAST_CANDIDATES = 20
 #: How many times more candidates are asked for when too few hits came of them, and where that ends.
 WIDER = 4
 MOST_CANDIDATES = 2_000

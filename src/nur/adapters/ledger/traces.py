@@ -122,7 +122,7 @@ def _to_item(row: Row[*tuple[Any, ...]]) -> TraceItem:
 def encode(outcome: Mapping[str, Any], candidates: Sequence[TracedCandidate]) -> bytes:
     """What became of a search, compressed."""
     kept = {"outcome": dict(outcome), "names": TracedCandidate._fields, "rows": candidates}
-    return zlib.compress(json.dumps(kept, separators=(",", ":")).encode(), _FAST)
+    return zlib.compress(json.dumps(kept, separators=(",", ":"), check_circular=False).encode(), _FAST)
 
 
 def decode(blob: bytes) -> tuple[dict[str, Any], tuple[TracedCandidate, ...]]:
