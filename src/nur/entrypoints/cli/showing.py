@@ -69,7 +69,7 @@ def note(found: dict[str, Any]) -> None:
 
 
 def hits(answer: dict[str, Any]) -> None:
-    """What a search found: place, score, id, passages."""
+    """What a search found: place, score, id, passages, and how sure it is."""
     console = Console()
     if answer["degraded"]:
         click.echo(f"degraded: {', '.join(answer['degraded'])}", err=True)
@@ -89,6 +89,8 @@ def hits(answer: dict[str, Any]) -> None:
             if item["source"]["url"]:
                 place += f", {one_line(item['source']['url'])}"
             console.print(Text(place, style="dim"))
+    if answer["confidence"] is not None:
+        console.print(Text(f"Confidence that the first answers: {answer['confidence']:.2f} of 1", style="dim"))
 
 
 def _plain(value: Any) -> str:

@@ -25,6 +25,17 @@ MEANINGS = {
     "below_floor": "below the floor",
     "not_visible": "dropped on re-reading: gone, expired, filtered or not visible",
 }
+#: What the table calls each score.
+SCORES = {
+    "score": "score",
+    "lexical": "words",
+    "cosine": "cosine",
+    "bonus": "bonus",
+    "rrf_score": "rrf",
+    "rerank_score": "rerank",
+}
+#: `mem_0123456789ab`; longer ids are folded.
+NOTE_WIDTH = 16
 
 
 @click.command()
@@ -70,21 +81,24 @@ def show(console: Console, found: dict[str, Any], *, every: bool = False) -> Non
 
 
 def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("place", justify="right")
-    table.add_column("note", no_wrap=True)
-    for name in ("chunk", "score", "words", "cosine", "bonus", "rrf", "reranker"):
-        table.add_column(name, justify="right")
+    """The first candidates; a score that none of them has takes no room."""
+    shown = candidates[:most]
+    scores = [name for name in SCORES if any(one.get(name) for one in shown)]
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("place", justify="right", no_wrap=True)
+    table.add_column("note", overflow="fold", min_width=NOTE_WIDTH)
+    for name in ("chunk", *(SCORES[name] for name in scores)):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("ranks", no_wrap=True)
     table.add_column("verdict")
-    for one in candidates[:most]:
+    for one in shown:
         ranks = " ".join(f"{ranker[0]}{rank}" for ranker, rank in sorted(one.get("ranks", {}).items()))
         verdict = MEANINGS[one["verdict"]] + (f" {one['instead']}" if "instead" in one else "")
         table.add_row(
             str(one.get("place", "")),
             one.get("public_id", "?"),
             str(one.get("chunk_index", "")),
-            *(_number(one.get(name)) for name in ("score", "lexical", "cosine", "bonus", "rrf_score", "rerank_score")),
+            *(_number(one.get(name)) for name in scores),
             ranks,
             verdict,
         )
