@@ -99,8 +99,9 @@ class KilledWriter:
                 child.kill()
             else:
                 raise AssertionError("the writer ended by itself")
-            for line in child.stdout:  # what it said before it died counts too
-                self._hear(line)
+            for line in child.stdout:  # what it said before it died counts too, but for a line that it did not end
+                if line.endswith("\n"):
+                    self._hear(line)
 
     def _hear(self, line: str) -> None:
         public_id, revision = line.split()
