@@ -253,6 +253,15 @@ async def test_a_note_kept_until_resolved_goes_with_its_resolution(rest: Rest) -
     assert (await rest.ok("GET", f"/v2/notes/{name}"))["text"] == "The tap drips."
 
 
+async def test_a_restored_note_keeps_its_place_in_the_list(rest: Rest) -> None:
+    older, newer = [(await rest.ok("POST", "/v2/notes", {"text": text}))["note_id"] for text in ("Older.", "Newer.")]
+    stored_at = (await rest.ok("GET", f"/v2/notes/{older}"))["ingested_at"]
+    await rest.call("DELETE", f"/v2/notes/{older}")
+    await rest.ok("POST", "/v2/admin/trash/restore", {"note_id": older})
+    assert (await rest.ok("GET", f"/v2/notes/{older}"))["ingested_at"] == stored_at
+    assert [note["note_id"] for note in (await rest.ok("GET", "/v2/notes"))["notes"]] == [newer, older]
+
+
 async def test_a_purged_note_is_gone_for_good(rest: Rest) -> None:
     name = (await rest.ok("POST", "/v2/notes?wait=indexed", {"text": "canary-5521 sings"}))["note_id"]
     await rest.ok("PATCH", f"/v2/notes/{name}", {"text": "canary-5521 is silent"})

@@ -36,11 +36,12 @@ def settled(about: Description, occurred_at: datetime | None, ingested_at: datet
 def drafted(draft: Draft, held: Note | None, measure: Measure, principal: Principal, now: datetime) -> Note:
     """The note as it shall be: new (without a public id), the held one's next version, or the held one from the trash.
 
-    A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note.
+    A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note, and neither is
+    restoring it from the trash, for which the draft names the time.
     """
     content_hash = sha256(draft.text)
     stays = held is not None and is_alive(held, now) and held.content_hash == content_hash
-    ingested_at = held.ingested_at if held is not None and stays else now
+    ingested_at = draft.ingested_at or (held.ingested_at if held is not None and stays else now)
     note = Note(
         note_id=NoteId(uuid4()),
         public_id="",

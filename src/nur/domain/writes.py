@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from nur.domain.chunks import chunk_public_id
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nur.domain.notes import Description, Kind, Note
 
 
@@ -43,6 +45,7 @@ class Draft:
     kind: Kind
     text: str
     about: Description
+    ingested_at: datetime | None = None  #: None: now, unless it is a note whose text stays
 
 
 @dataclass(frozen=True, slots=True)

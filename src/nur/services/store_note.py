@@ -110,8 +110,8 @@ class StoreNote:
         return await self._write_text(held, draft, principal, await self.vectors.known(held), _LATER)
 
     async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
-        """Bring exactly this note back from the trash. Raises Conflict."""
-        draft = replace(await self._as_draft(deleted), about=about)
+        """Bring exactly this note back from the trash, with the time it was stored. Raises Conflict."""
+        draft = replace(await self._as_draft(deleted), about=about, ingested_at=deleted.ingested_at)
         return await self._write_text(deleted, draft, principal, {}, _LATER)
 
     async def _as_draft(self, note: Note) -> Draft:
