@@ -55,8 +55,8 @@ class FailingIndex(InMemoryVectorIndex):
 class World:
     """A store, its services, and a hand on the clock."""
 
-    def __init__(self, *, follows: bool = True, **settings: Any) -> None:
-        self.clock = ManualClock()
+    def __init__(self, *, follows: bool = True, clock: ManualClock | None = None, **settings: Any) -> None:
+        self.clock = clock or ManualClock()
         self.ledger = InMemoryLedger(self.clock)
         self.embedder = InMemoryEmbedder()
         self.index = InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
 
+from nur.adapters.in_memory.clock import ManualClock
 from nur.domain.errors import NotFound
 from nur.domain.notes import Description, Retention, Status
 from nur.services.edit_note import Edit
@@ -27,9 +30,40 @@ async def test_an_expired_note_goes_to_the_trash_and_in_the_end_for_good() -> No
 
     world.clock.advance(KEEP_TRASH.total_seconds())
     assert await world.services.tidy.once() == 0
-    world.clock.advance(1)
+    world.clock.advance(DAY)
+    assert await world.services.tidy.once() == 0  # at the last look it was just not old enough
+    world.clock.advance(DAY)
     assert await world.services.tidy.once() == 1
     assert await world.ledger.by_ids([stored.note.note_id]) == {}
+
+
+class WallClock(ManualClock):
+    """A clock that can be set wrong, and right again."""
+
+    wrong_by = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.wrong_by
+
+
+@pytest.mark.parametrize("ahead_days", [40, 7300])
+@pytest.mark.parametrize("looked_before", [False, True])
+async def test_a_clock_that_is_ahead_for_hours_erases_nothing(ahead_days: int, looked_before: bool) -> None:
+    clock = WallClock()
+    world = World(clock=clock)
+    name = (await world.add("Tea.")).note.public_id
+    await world.services.forget(name, None, ME)
+    if looked_before:
+        await world.services.tidy.once()
+    clock.wrong_by = timedelta(days=ahead_days)
+    for _ in range(23):
+        assert await world.services.tidy.once() == 0
+        clock.advance(DAY / 24)
+    clock.wrong_by = timedelta()
+    for _ in range(29):  # the looks made while it was wrong do not count
+        clock.advance(DAY)
+        assert await world.services.tidy.once() == 0
+    assert (await world.services.trash.restore(name, ME)).note.status is Status.ACTIVE
 
 
 @pytest.mark.parametrize(
