@@ -7,7 +7,7 @@ from typing import Any
 
 from nur.domain.chunks import Chunk, sha256
 from nur.domain.notes import ChunkKey, Note
-from nur.ports.ledger import Glance, StoredChunk
+from nur.ports.ledger import Candidate, Glance, StoredChunk
 from nur.retrieval.analysis import ANALYZER
 from nur.retrieval.profiles import profile
 from nur.retrieval.ranking import Ranked
@@ -18,15 +18,22 @@ _keys = count(1)
 
 def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Glance:
     """A chunk of a note of its own, or of the one given, as ranking sees it."""
+    read = a_read(text, note, index, **changes)
+    return Glance.of(read.stored, read.note)
+
+
+def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Candidate:
+    """The same, as it is read from the ledger with its text."""
+    note = note or a_note(text, **changes)
     stored = StoredChunk(
         chunk_key=ChunkKey(next(_keys)),
-        note_id=(note := note or a_note(text, **changes)).note_id,
+        note_id=note.note_id,
         chunk=Chunk(index, text, 0, len(text), len(text.split())),
         content_hash=sha256(text),
         profile=profile(text, ANALYZER).encode(),
         has_vector=True,
     )
-    return Glance.of(stored, note)
+    return Candidate(stored=stored, note=note)
 
 
 def a_ranked(
@@ -40,8 +47,13 @@ def a_ranked(
     **changes: Any,
 ) -> Ranked:
     """A candidate whose score is what the test says."""
+    return ranked_as(a_candidate(text, note, index, **changes), score, bonus=bonus, cosine=cosine)
+
+
+def ranked_as(candidate: Glance, score: float = 0.5, *, bonus: float = 0.0, cosine: float | None = 0.4) -> Ranked:
+    """This candidate, with the score that the test says."""
     return Ranked(
-        candidate=a_candidate(text, note, index, **changes),
+        candidate=candidate,
         score=score,
         lexical=score - bonus if cosine is None else 2 * (score - bonus) - cosine,  # as sure as its score says
         cosine=cosine,

@@ -83,6 +83,45 @@ async def test_near_identical_notes_are_one_hit_with_a_count(nur: Door) -> None:
     assert "+2 near-identical" in await nur.text("hybrid_search", query="harbour crane test")
 
 
+async def test_memories_that_differ_in_a_word_are_all_shown(nur: Door) -> None:
+    for day in ("Monday", "Thursday"):
+        text = (
+            f"The weekly planning meeting of the platform team with the people from design, sales and support, where "
+            f"we choose what is to be built next and by whom, takes place in the large room every {day}."
+        )
+        await nur.text("memory_store", content=text, type="fact", confidence=0.9)
+    told = await nur.text("memory_search", query="when is the weekly planning meeting of the platform team")
+    assert "Monday" in told
+    assert "Thursday" in told
+    assert "near-identical" not in told
+
+
+@pytest.mark.parametrize("tool", ["artifact_search", "hybrid_search"])
+async def test_documents_that_differ_in_a_name_are_all_shown(nur: Door, tool: str) -> None:
+    companies = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
+    for company in companies:
+        text = (
+            f"Framework contract between Solid Base Consult and {company} Ltd about advice on tax and law, signed "
+            "in Riga by both boards, valid for two years unless one side ends it in writing three months before"
+        )
+        await ingest(nur, text, company, title=f"Contract {company}")
+    told = await nur.text(tool, query="with which companies does Solid Base Consult have contracts", limit=10)
+    assert [company for company in companies if f"{company} Ltd" not in told] == []
+
+
+async def test_long_documents_that_share_the_best_page_are_all_shown(nur: Door) -> None:
+    ids = {await ingest(nur, f"{LONG} {end}", end) for end in ("Signed by Anna.", "Signed by Ben.")}
+    hits = (await nur.data("artifact_search", query="keeper 3 of the lighthouse on the north rock"))["hits"]
+    assert {hit["id"] for hit in hits} == ids
+
+
+async def test_the_newest_of_notes_that_say_the_same_is_shown(nur: Door) -> None:
+    old = await ingest(nur, MEMO, "old", ts="2026-04-01T00:00:00Z")
+    new = await ingest(nur, MEMO, "new", ts="2026-05-01T00:00:00Z")
+    (hit,) = (await nur.data("artifact_search", query="harbour crane test"))["hits"]
+    assert (hit["id"], hit["near_identical"]["ids"]) == (new, [old])
+
+
 async def test_near_identical_memories_share_a_line(nur: Door) -> None:
     for end in (".", "!"):
         await nur.text("memory_store", content=MEMO + end, type="fact", confidence=1.0)

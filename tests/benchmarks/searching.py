@@ -63,7 +63,7 @@ async def _measure(report: Report, services: Services, name: str, selection: Sel
         started = time.process_time()
         ranked = search.ranked(request, found)
         floor = search.floor(request, found)
-        hits = shortlist(ranked, floor, request.limit).hits
+        hits = await search.folded(request, shortlist(ranked, floor).notes)
         quoted = await search.quote(request, found, ranked, hits[: request.limit], {})
         answer = SearchResult(
             hits=tuple(quoted), search_id=uuid4(), trace_id=uuid4(), model=services.embedder.model, confidence=None

@@ -129,7 +129,7 @@ class Notes(RuleBasedStateMachine):
         name, text = next(iter(self._texts.items()))
         word = text.rstrip(".").split()[0]
         hits = self._run(self.world.find(word, Mode.LEXICAL)).hits
-        found = {named for hit in hits for named in (hit.note.public_id, *hit.duplicates)}  # almost the same: one hit
+        found = {named for hit in hits for named in (hit.note.public_id, *hit.duplicates)}  # say the same: one hit
         assert found <= set(self._texts)
         assert name in found or len(hits) == 10
 

@@ -90,7 +90,7 @@ class Hit:
     passages: tuple[Passage, ...]  #: best first
     item_id: UUID  #: names this hit in the search's trace
     rerank_score: float | None = None  #: the reranker's own, where one was asked
-    duplicates: tuple[str, ...] = ()  #: public ids of notes with almost the same text, which this hit stands for
+    duplicates: tuple[str, ...] = ()  #: public ids of notes that say the same, which this hit stands for
     expanded: tuple[str, ...] | None = None  #: the chunk between its neighbours, where asked for
 
     @property

@@ -22,7 +22,7 @@ class Verdict(StrEnum):
     NOT_VISIBLE = "not_visible"  #: a ranker found it; the ledger said that it is gone, expired, outside or not for you
     BELOW_FLOOR = "below_floor"  #: no answer, by the model's own measure
     SAME_NOTE = "same_note"  #: a better chunk of the same note stands for it
-    COLLAPSED = "collapsed"  #: a better note says almost the same
+    COLLAPSED = "collapsed"  #: another note says the same and is shown instead
     BEYOND_LIMIT = "beyond_limit"  #: good, but others were better and no more were asked for
 
 

@@ -1,88 +1,102 @@
-"""Notes that say almost the same: one is shown, the others are counted.
+"""Notes that say the same: one is shown, the others are counted.
 
-Notes whose numbers differ are never duplicates: "Sprint 12 ended late" and "Sprint 13 ended late" are two facts. A note
-that was cut is compared, by its best chunk, with notes cut into as many chunks: documents that share a page of
-boilerplate are still two documents.
+Two notes say the same when their words are the same, in the same order. Case, spaces, quotes, brackets and the marks
+that end a sentence make no difference; a word, a number, a unit, a negation or a question mark does. So do the title,
+the author, the speaker and the project. Notes that were cut into chunks must have exactly the same text: documents
+that share a page are still two documents.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
+import regex
 
-from nur.retrieval.analysis import NUMERIC
-from nur.retrieval.profiles import Profile
+from nur.domain.notes import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Mapping, Sequence
+    from datetime import datetime
 
+    from nur.domain.notes import ChunkKey, Note
+    from nur.ports.ledger import Candidate
     from nur.retrieval.ranking import Ranked
 
-NEAR_DUPLICATE = 0.9
-"""Two notes are near duplicates when their sets of terms share this part (Jaccard)."""
-
-LOOK_AHEAD = 4
-"""Duplicates are looked for, and counted, among this many times the notes that shall be shown."""
-
-SAMPLE = 4
-"""Terms in a sample of a text."""
-
-STARTS = np.array([0, NUMERIC // 4, NUMERIC // 2, 3 * (NUMERIC // 4)], np.uint32)
-"""Where samples start. Terms are hashes, spread evenly: texts that share nine tenths of theirs have all four terms of a
-sample in common two times in three, and one of the samples 99 times in 100; texts that share a third, one in 16."""
+_QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
+_OPENING = regex.compile(rf"^[{_QUOTES}(\[{{（《]+")
+#: A quote behind a digit may be a unit: 5' are feet. A question mark stays: a question is not a statement.
+_CLOSING = regex.compile(rf"(?:(?<!\d)[{_QUOTES}]|[.,;:!…)\]}}。、，；：！）》])+$")
+#: Case tells getUserName from GETUSERNAME, and 5MB from 5Mb.
+_CASE_COUNTS = regex.compile(r"\p{Ll}\p{Lu}|\d\p{L}")
+_NUMBER = regex.compile(r"\P{L}*\d")
+_LONGEST_UNIT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Collapsed:
-    """A hit that stands for others with almost the same text."""
+    """A hit that stands for others that say the same."""
 
     shown: Ranked
     duplicates: tuple[Ranked, ...]
 
 
-def fold_duplicates(ranked: Sequence[Ranked], enough: int) -> list[Collapsed]:
-    """One candidate a note, best first, in; the same without those that a better one stands for, out.
-
-    Ends when `enough` are found that differ; what follows is passed on as it is. Only texts with a sample in common are
-    compared: reading all numbers and terms of 77 chunks would take eight times as long.
-    """
-    shown: list[tuple[Ranked, list[Ranked]]] = []  #: each with those that it stands for
-    holding: dict[bytes, list[int]] = {}  #: places in `shown` by sample
-    looked_at = 0
+def lookalikes(ranked: Sequence[Ranked]) -> list[ChunkKey]:
+    """The chunks whose terms are also those of another one: only their texts have to be read and compared."""
+    by_terms: defaultdict[tuple[int, bytes], list[ChunkKey]] = defaultdict(list)
     for one in ranked:
-        if len(shown) >= enough and looked_at >= LOOK_AHEAD * enough:
-            break
-        looked_at += 1
-        samples = _samples(one)
-        suspects = sorted({place for sample in samples for place in holding.get(sample, ())})
-        same = next((place for place in suspects if _are_alike(shown[place][0], one)), None)
-        if same is not None:
-            shown[same][1].append(one)
-            continue
-        for sample in samples:
-            holding.setdefault(sample, []).append(len(shown))
-        shown.append((one, []))
-    folded = [Collapsed(one, tuple(others)) for one, others in shown]
-    return folded + [Collapsed(one, ()) for one in ranked[looked_at:]]
+        by_terms[one.candidate.chunk_count, one.candidate.profile].append(one.candidate.chunk_key)
+    return [key for keys in by_terms.values() if len(keys) > 1 for key in keys]
 
 
-def _samples(one: Ranked) -> set[bytes]:
-    """A few terms of a text from each of several places; all of them where there are few."""
-    ids = Profile.decode(one.candidate.profile).ids
-    if ids.size <= SAMPLE:
-        return {ids.tobytes()} if ids.size else set()
-    starts = [*np.searchsorted(ids, STARTS).tolist(), ids.size - SAMPLE]
-    return {ids[start : start + SAMPLE].tobytes() for start in starts if start + SAMPLE <= ids.size}
+def fold_duplicates(ranked: Sequence[Ranked], read: Mapping[ChunkKey, Candidate]) -> list[Collapsed]:
+    """One hit for all notes that say the same, in the order of those that are shown.
+
+    `ranked` has one candidate per note, best first; `read` holds the lookalikes among them. The newest note is shown,
+    but of turns the best: there the words around it are what answers.
+    """
+    groups: defaultdict[Hashable, list[Ranked]] = defaultdict(list)
+    for one in ranked:
+        candidate = read.get(one.candidate.chunk_key)
+        groups[one.candidate.public_id if candidate is None else _says(candidate)].append(one)
+    hits = {}
+    for group in groups.values():
+        shown = max(group, key=lambda one: _age(read[one.candidate.chunk_key].note)) if _by_age(group) else group[0]
+        hits[shown.candidate.public_id] = Collapsed(shown, tuple(one for one in group if one is not shown))
+    return [hits[name] for one in ranked if (name := one.candidate.public_id) in hits]
 
 
-def _are_alike(one: Ranked, other: Ranked) -> bool:
-    """Whether nine tenths of the terms are the same, and so is what must be."""
-    if one.candidate.chunk_count != other.candidate.chunk_count:
-        return False
-    ids, others = (Profile.decode(each.candidate.profile).ids for each in (one, other))
-    if not np.array_equal(ids[ids >= NUMERIC], others[others >= NUMERIC]):
-        return False
-    shared = np.intersect1d(ids, others, assume_unique=True).size
-    return bool(shared >= NEAR_DUPLICATE * (ids.size + others.size - shared))
+def normalised(text: str) -> str:
+    """The text without what never changes its meaning."""
+    words: list[str] = []
+    follows_number = False
+    for token in unicodedata.normalize("NFC", text).split():
+        word = _CLOSING.sub("", _OPENING.sub("", token))
+        is_unit = follows_number and len(word) <= _LONGEST_UNIT  # MB and Mb, MW and mW
+        words += [word if is_unit or _CASE_COUNTS.search(word) else word.lower()] if word else []
+        follows_number = bool(_NUMBER.fullmatch(word))
+    return " ".join(words) or text
+
+
+def _by_age(group: Sequence[Ranked]) -> bool:
+    return len(group) > 1 and group[0].candidate.kind is not Kind.TURN
+
+
+def _age(note: Note) -> tuple[datetime, datetime, str]:
+    return note.about.occurred_at or note.ingested_at, note.ingested_at, note.public_id
+
+
+def _says(candidate: Candidate) -> Hashable:
+    """Equal for notes that say the same."""
+    note, about = candidate.note, candidate.note.about
+    content = ("hash", note.content_hash) if note.is_chunked else ("text", normalised(candidate.stored.chunk.content))
+    when = about.occurred_at if note.kind is Kind.EVENT else None  # what happens twice is two events
+    return (
+        note.kind,
+        *(about.title, about.author, about.role),
+        *(about.project, about.agent, about.scope),
+        when,
+        content,
+    )

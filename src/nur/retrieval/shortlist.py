@@ -1,32 +1,29 @@
-"""From ranked chunks to hits: one a note, nothing below the floor, near-duplicates folded."""
+"""From ranked chunks to notes that may be shown: each by its best chunk, nothing below the floor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.retrieval.duplicates import fold_duplicates
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.ranking import Ranked
 
 
 @dataclass(frozen=True, slots=True)
 class Shortlist:
-    """What may be shown, best first, before the cut to a limit."""
+    """What may be shown, best first, one candidate per note, before the cut to a limit."""
 
-    hits: Sequence[Collapsed]
+    notes: Sequence[Ranked]
     reached_floor: bool  #: something was below it: looking further would only find more of that
 
 
-def shortlist(ranked: Sequence[Ranked], floor: float | None, enough: int) -> Shortlist:
-    """The best chunk of each note, without what does not answer; the first `enough` of them say different things."""
+def shortlist(ranked: Sequence[Ranked], floor: float | None) -> Shortlist:
+    """The best chunk of each note, without what does not answer."""
     best = best_per_note(ranked)
     fit = [one for one in best if not is_below(one, floor)]
-    return Shortlist(fold_duplicates(fit, enough), len(fit) < len(best))
+    return Shortlist(fit, len(fit) < len(best))
 
 
 def is_below(one: Ranked, floor: float | None) -> bool:

@@ -108,7 +108,7 @@ def _sentence(trace: Trace, one: TracedCandidate) -> str:
         sure = confidence(one.lexical or 0.0, one.cosine or 0.0)
         return f"Below the relevance floor of {trace.outcome['floor']} with a confidence of {sure:.4f}: {_sum(one)}."
     if one.verdict is Verdict.COLLAPSED:
-        return f"Says almost the same as {one.instead}, which is shown in its stead: {_sum(one)}."
+        return f"Says the same as {one.instead}, which is shown instead: {_sum(one)}."
     return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
 
 

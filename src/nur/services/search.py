@@ -10,16 +10,20 @@ from nur.domain.notes import Kind
 from nur.domain.search import COLLECTIONS, Mode, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
+from nur.retrieval.duplicates import fold_duplicates, lookalikes
 from nur.retrieval.queries import NO_TERMS
 from nur.retrieval.ranking import rank
 from nur.retrieval.shortlist import shortlist
 from nur.services.trace_searches import Searched, Stopwatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nur.domain.search import Fusion, SearchRequest
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger
+    from nur.retrieval.duplicates import Collapsed
     from nur.retrieval.model_profile import ModelProfile
     from nur.retrieval.ranking import Ranked
     from nur.services.gather import Found, Gather
@@ -67,14 +71,15 @@ class Search:
         watch.lap("gather")
         ranked = self.ranked(request, found)
         floor = self.floor(request, found)
-        enough = max(request.limit, self.rerank.asks)
-        listed = shortlist(ranked, floor, enough)
-        while len(listed.hits) < request.limit and found.has_more and not listed.reached_floor:
+        listed = shortlist(ranked, floor)
+        folded = await self.folded(request, listed.notes)
+        while len(folded) < request.limit and found.has_more and not listed.reached_floor:
             found = await self.gather.wider(request, found)
             ranked = self.ranked(request, found)
-            listed = shortlist(ranked, floor, enough)
+            listed = shortlist(ranked, floor)
+            folded = await self.folded(request, listed.notes)
         watch.lap("rank")
-        ordered = await self.rerank(request, listed.hits, found.terms)
+        ordered = await self.rerank(request, folded, found.terms)
         watch.lap("rerank")
         best = ordered.hits[: request.limit]
         hits = await self.quote(request, found, ranked, best, ordered.scores)
@@ -107,6 +112,12 @@ class Search:
     def floor(self, request: SearchRequest, found: Found) -> float | None:
         """The least confidence of an answer; None where only one ranker spoke, for it was measured with both."""
         return self.profile.floor if request.mode is Mode.HYBRID and not found.degraded else None
+
+    async def folded(self, request: SearchRequest, notes: Sequence[Ranked]) -> list[Collapsed]:
+        """One hit for notes that say the same; reads the texts of those that might."""
+        alike = lookalikes(notes)
+        read = await self.ledger.candidates(alike, request.selection) if alike else ()
+        return fold_duplicates(notes, {candidate.stored.chunk_key: candidate for candidate in read})
 
     async def _silence(self, request: SearchRequest, found: Found) -> Silence:
         if not await self.ledger.count(request.selection):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from nur.domain.notes import ChunkKey
 from nur.domain.traces import Verdict
-from nur.retrieval.shortlist import shortlist
+from nur.retrieval.duplicates import Collapsed
 from nur.retrieval.verdicts import judge
 from tests.candidates import a_ranked
 from tests.ledger_notes import a_note
@@ -20,7 +20,8 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
         a_ranked("Jam is cooked", 0.5),
         a_ranked("Ships are built", 0.1),
     ]
-    hits = shortlist(ranked, FLOOR, 10).hits
+    butter = Collapsed(ranked[2], (ranked[3],))
+    hits = [Collapsed(ranked[0], ()), butter, Collapsed(ranked[4], ())]
     traced = judge(
         ranked, hits, limit=2, floor=FLOOR, rerank_scores={ranked[0].note_id: 7.5}, dropped=[ChunkKey(10**6)]
     )
@@ -40,6 +41,6 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
 
 def test_places_are_those_of_the_answer_and_not_of_the_first_ranking() -> None:
     ranked = [a_ranked("Bread", 0.9), a_ranked("Salt", 0.8)]
-    hits = list(reversed(shortlist(ranked, None, 10).hits))  # as a reranker would have it
+    hits = [Collapsed(one, ()) for one in reversed(ranked)]  # as a reranker would have it
     traced = judge(ranked, hits, limit=1, floor=None, rerank_scores={}, dropped=[])
     assert [(one.verdict, one.place) for one in traced] == [(Verdict.BEYOND_LIMIT, 2), (Verdict.RETURNED, 1)]

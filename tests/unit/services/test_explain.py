@@ -51,7 +51,7 @@ async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]
     notes = [await told(nur, each) for each in (shown, folded)]
     assert {note.verdict for note in notes} == {"returned", "collapsed"}
     hidden = next(note for note in notes if note.verdict == "collapsed")
-    assert f"almost the same as {({shown, folded} - {hidden.public_id}).pop()}" in hidden.why
+    assert f"the same as {({shown, folded} - {hidden.public_id}).pop()}" in hidden.why
 
 
 async def test_one_that_no_ranker_found_is_scored_now(

@@ -71,7 +71,7 @@ async def test_more_candidates_are_asked_for_until_the_limit_is_filled(
 ) -> None:
     monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
     monkeypatch.setattr(gather, "OVERFETCH", 1)
-    await nur.remember(*(f"{MEMO}{mark}" for mark in (".", "!", "?", "…", ";", " -")))
+    await nur.remember(*(f"{MEMO}{mark}" for mark in (".", "!", ",", "…", ";", ")")))
     tea, salt = await nur.remember("A short memo on tea for the harbour.", "Salt and a memo, at the harbour.")
     result = await nur.search("memo about the harbour", limit=3)
     assert {tea, salt} < set(ids(result))

@@ -119,7 +119,7 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool 
 
 
 def near_identical(hit: Hit) -> list[str]:
-    """How many notes with almost the same text this hit stands for."""
+    """How many other notes that say the same this hit stands for."""
     return [f"+{len(hit.duplicates)} near-identical"] if hit.duplicates else []
 
 

@@ -117,7 +117,7 @@ class ItemOut(BaseModel):
     end_char: int | None
     passages: list[PassageOut]
     stitched: StitchedOut | None
-    duplicates: list[str] = Field(description="notes with almost the same text, which this item stands for")
+    duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
     source: Source
     confidence: float | None

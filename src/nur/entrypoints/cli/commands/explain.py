@@ -21,7 +21,7 @@ MEANINGS = {
     "returned": "returned",
     "beyond_limit": "beyond the limit",
     "same_note": "another chunk of the same note",
-    "collapsed": "almost the same as",
+    "collapsed": "the same as",
     "below_floor": "below the floor",
     "not_visible": "dropped on re-reading: gone, expired, filtered or not visible",
 }
