@@ -67,8 +67,8 @@ def test_a_note_from_its_first_to_its_last_day(cli: Cli) -> None:
     assert (report["state"], report["rebuilt"], report["errors"]) == ("done", 1, 0)
 
 
-def test_what_is_not_there_exits_2_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["get", "note_none", "--data-dir", str(tmp_path / "data")]) == 2
+def test_what_is_not_there_exits_5_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "note_none", "--data-dir", str(tmp_path / "data")]) == 5
     assert capsys.readouterr().err == "nur: Note note_none not found\n"
     assert run(["remember", "x", "--key", "k", "--data-dir", str(tmp_path / "data")]) == 2
     assert "use --kind note" in capsys.readouterr().err

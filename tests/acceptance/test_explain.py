@@ -71,5 +71,5 @@ async def test_the_command_asks_the_running_server(server: NurProcess) -> None:
 
 def test_the_command_reads_the_store_when_no_server_runs(tmp_path: Path) -> None:
     page = nur(tmp_path / "data", "explain", "00000000-0000-0000-0000-000000000000")
-    assert page.returncode == 2
+    assert page.returncode == 5
     assert page.stderr.startswith("nur: Search 00000000-0000-0000-0000-000000000000 not found")

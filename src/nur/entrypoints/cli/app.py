@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nur.domain.errors import BadConfiguration, BadRequest, DataFolderInUse, NurError, StoreUnusable
+from nur.domain.errors import BadConfiguration, BadRequest, DataFolderInUse, NotFound, NurError, StoreUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ COMMANDS = {
     "doctor": "Check this machine and a running server: the smoke test after a deployment.",
 }
 
-OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE = 0, 1, 2, 3, 4
+OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE, NOT_FOUND = 0, 1, 2, 3, 4, 5
 
 
 class Commands(click.Group):
@@ -65,7 +65,7 @@ class Commands(click.Group):
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 clean, 1 bug, 2 bad configuration or usage, 3 data folder in use, "
-    "4 store newer than the program, foreign or damaged.",
+    "4 store newer than the program, foreign or damaged, 5 not found.",
 )
 @click.version_option(version("nur-memory"), prog_name="nur")
 def nur() -> None:
@@ -78,11 +78,13 @@ def exit_code(error: NurError) -> int:
         return IN_USE
     if isinstance(error, StoreUnusable):
         return UNUSABLE
+    if isinstance(error, NotFound):
+        return NOT_FOUND
     return BAD_CONFIGURATION if isinstance(error, BadConfiguration | BadRequest) else BUG
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give back its exit code; errors are told in one line each."""
+    """Run the command line and return its exit code; an error is one line on standard error."""
     try:
         # What a command left with by `ctx.exit`; None for one that came to its end.
         left = nur.main(args=None if arguments is None else list(arguments), prog_name="nur", standalone_mode=False)

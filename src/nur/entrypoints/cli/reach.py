@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS = 300.0
 _ERRORS: dict[str, type[NurError]] = {"not_found": NotFound, "conflict": Conflict, "stale_revision": Conflict}
+#: What commands call fields that are no options of the same name.
+_ARGUMENTS = {"query": "QUERY", "text": "TEXT", "content": "TEXT", "note_id": "NOTE_ID", "top_k": "--limit"}
+_WORDS = {"Input should be": "must be", "String should have": "must have"}
 
 data_dir_option = click.option(
     "--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR)."
@@ -52,12 +55,23 @@ class Store:
 def _error(response: httpx2.Response) -> NurError:
     try:
         problem = response.json()
-        code, text = str(problem["code"]), str(problem.get("detail") or problem.get("message"))
+        code, text = str(problem["code"]), _words(problem)
     except (ValueError, KeyError, TypeError):
         return NurError(f"The server answered with status {response.status_code}.")
     if response.status_code < httpx2.codes.INTERNAL_SERVER_ERROR:
         return _ERRORS.get(code, BadRequest)(text)
     return Unavailable(text) if problem.get("retryable") else NurError(text)
+
+
+def _words(problem: dict[str, Any]) -> str:
+    """What is wrong; a field of the body or the address is named as the command line names it."""
+    if not problem.get("errors"):
+        return str(problem.get("detail") or problem.get("message"))
+    field, message = problem["errors"][0]["field"], problem["errors"][0]["message"]
+    name = field.rpartition(".")[2]
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
+    return f"{_ARGUMENTS.get(name) or '--' + name.replace('_', '-')}: {message}"
 
 
 @asynccontextmanager

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 import regex as re
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+INDENT = 3
+LIST_CHARS = 250  #: of a note in a list: its title and the beginning that the server sends
 
 
 def as_json(value: Any) -> None:
@@ -34,63 +39,103 @@ def harmless(text: str) -> str:
 _CONTROLS = re.compile(r"[^\P{Cc}\n\t]")
 
 
+def when(moment: str) -> str:
+    """A time as the server writes it, in the local zone, to the minute."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M %Z}"
+
+
+def table(shown: Table) -> None:
+    """Print a table: fitted to a terminal; in a pipe one line per row, with tabs between the cells and nothing cut."""
+    console = Console()
+    if console.is_terminal:
+        console.print(shown)
+        return
+    columns = [[column.header, *column.cells] if shown.show_header else list(column.cells) for column in shown.columns]
+    for row in zip(*columns, strict=True):
+        click.echo("\t".join(" ".join(str(cell).split()) for cell in row))
+
+
 def notes(found: Sequence[dict[str, Any]]) -> None:
     """A table of notes."""
     if not found:
         click.echo("No notes.")
         return
-    table = Table(box=None, pad_edge=False)
+    shown = Table(box=None, pad_edge=False)
     for name in ("id", "kind", "type", "stored", "text"):
-        table.add_column(name, no_wrap=name != "text", overflow="fold" if name == "id" else "ellipsis")
+        shown.add_column(name, no_wrap=name != "text", overflow="fold" if name == "id" else "ellipsis")
     for note in found:
-        shown = note["title"] or note.get("preview") or note.get("text")
-        row = (one_line(note["note_id"]), note["kind"], note["type"] or "", note["ingested_at"][:16], one_line(shown))
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        title, text = note["title"], note.get("preview") or note.get("text")
+        row = (
+            one_line(note["note_id"]),
+            note["kind"],
+            note["type"] or "",
+            when(note["ingested_at"]),
+            one_line(f"{title}: {text}" if title else text, LIST_CHARS),
+        )
+        shown.add_row(*map(Text, row))
+    table(shown)
 
 
 def note(found: dict[str, Any]) -> None:
     """One note: what is known about it, then its text."""
-    console = Console()
-    table = Table(box=None, pad_edge=False, show_header=False)
+    shown = Table(box=None, pad_edge=False, show_header=False)
     for name, value in found.items():
-        if name not in ("text", "preview", "chunks", "near_duplicates", "content_hash") and value not in (
-            None,
-            "",
-            [],
-            {},
-        ):
-            table.add_row(Text(name, style="bold"), Text(_plain(value)))
-    console.print(table)
+        if name not in _NOT_IN_TABLE and value not in (None, "", [], {}):
+            told = when(value) if name.endswith("_at") else _plain(value)
+            shown.add_row(Text(name, style="bold"), Text(told))
+    table(shown)
     click.echo("\n" + harmless(found["text"]))
     for chunk in found.get("chunks") or ():
         place = f"characters {chunk['start_char']}–{chunk['end_char']}, {chunk['token_count']} tokens"
-        console.print(Text(f"\n{chunk['chunk_id']}  {place}", style="dim"))
+        click.secho(f"\n{chunk['chunk_id']}  {place}", dim=True)
+
+
+_NOT_IN_TABLE = ("text", "preview", "chunks", "near_duplicates", "content_hash")
 
 
 def hits(answer: dict[str, Any]) -> None:
-    """What a search found: place, score, id, passages, and how sure it is."""
+    """What a search found: place, score, id, whole passages, how well the first one fits, and how to ask why."""
     console = Console()
     if answer["degraded"]:
         click.echo(f"degraded: {', '.join(answer['degraded'])}", err=True)
     if not answer["items"]:
         click.echo(f"No results found. ({answer['reason']})")
-        return
     for item in answer["items"]:
         head = Text(f"{item['rank']}. ", style="bold")
         head.append(one_line(item["note_id"]), style="bold cyan")
         head.append(f"  {item['kind']}  {item['score']:.4f}", style="dim")
         if item["title"]:
             head.append(f"  {one_line(item['title'])}")
-        console.print(head)
+        console.print(head, soft_wrap=not console.is_terminal)
         for passage in item["passages"]:
-            console.print(Text(f"   {one_line(passage['text'], 500)}"))
-            place = f"   characters {passage['start_char']}–{passage['end_char']}"
+            place = f"characters {passage['start_char']}–{passage['end_char']}"
             if item["source"]["url"]:
                 place += f", {one_line(item['source']['url'])}"
-            console.print(Text(place, style="dim"))
+            indented(console, Text(harmless(passage["text"])))
+            indented(console, Text(place, style="dim"))
     if answer["confidence"] is not None:
-        console.print(Text(f"Confidence that the first answers: {answer['confidence']:.2f} of 1", style="dim"))
+        click.secho(_fit(answer["confidence"]), dim=True)
+    click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
+
+
+def indented(console: Console, text: Text) -> None:
+    """Print with three blanks before every line, so that stored text never looks like a line of ours."""
+    if console.is_terminal:
+        console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
+        return
+    for line in text.split("\n", allow_blank=True):
+        click.echo(" " * INDENT + line.plain)
+
+
+def _fit(confidence: float) -> str:
+    """How well the first hit fits, in words: the number alone reads as a verdict on the answer, which it is not."""
+    for least, words in _FITS:
+        if confidence >= least:
+            return f"The first hit {words}."
+    return "The first hit fits the question loosely: read it before you rely on it."
+
+
+_FITS = ((0.5, "fits the question well"), (0.25, "fits the question in part"))
 
 
 def _plain(value: Any) -> str:

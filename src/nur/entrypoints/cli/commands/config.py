@@ -6,9 +6,9 @@ import json
 
 import click
 from pydantic import SecretStr
-from rich.console import Console
 from rich.table import Table
 
+from nur.entrypoints.cli import showing
 from nur.settings import Settings, load
 
 MASK = "********"
@@ -31,7 +31,7 @@ def command(as_json: bool) -> None:
     for name, field in Settings.model_fields.items():
         given = "yes" if name in settings.model_fields_set else ""
         table.add_row(name.upper(), str(values[name.upper()]), given, field.description or "")
-    Console().print(table)
+    showing.table(table)
 
 
 def _shown(value: object) -> object:

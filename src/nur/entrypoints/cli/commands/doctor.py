@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
+from nur.entrypoints.cli import showing
 from nur.entrypoints.cli.doctor import machine, report, smoke
 from nur.entrypoints.cli.doctor.findings import Examination, Result
 from nur.entrypoints.stdio.locate import running
@@ -40,7 +40,7 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
     elif settings is not None:
         examination.note("server", Result.FAILED, f"none runs for {settings.nur_data_dir}", NO_SERVER)
         machine.examine_store(examination, settings)
-    click.echo(report.as_json(examination)) if as_json else Console().print(report.table(examination))
+    click.echo(report.as_json(examination)) if as_json else showing.table(report.table(examination))
     ctx.exit(1 if examination.failed else 0)
 
 

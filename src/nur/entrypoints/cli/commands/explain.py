@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+from uuid import UUID
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
+from nur.domain.errors import BadRequest, NotFound
 from nur.entrypoints.cli import showing
 from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.reach import Store
 
-TABLE_ROWS = 20
-#: What each verdict means, for the table.
+MOST_SHOWN = 20
+#: What each verdict means.
 MEANINGS = {
     "returned": "returned",
     "beyond_limit": "beyond the limit",
@@ -25,7 +27,7 @@ MEANINGS = {
     "below_floor": "below the floor",
     "not_visible": "dropped on re-reading: gone, expired, filtered or not visible",
 }
-#: What the table calls each score.
+#: What each score is called.
 SCORES = {
     "score": "score",
     "lexical": "words",
@@ -34,8 +36,6 @@ SCORES = {
     "rrf_score": "rrf",
     "rerank_score": "rerank",
 }
-#: `mem_0123456789ab`; longer ids are folded.
-NOTE_WIDTH = 16
 
 
 @click.command()
@@ -47,66 +47,81 @@ NOTE_WIDTH = 16
 def command(search_id: str, note_id: str | None, every: bool, as_json: bool, data_dir: str | None) -> None:
     """Say why a search returned what it did, and why not another note.
 
-    SEARCH_ID is in every search's structured content and in the log. NOTE_ID asks about one note: mem_…, art_…
+    SEARCH_ID is what `nur search` prints in its last line; it is also in the structured content of the tools' answers
+    and in the log. NOTE_ID asks about one note: mem_…, art_…
     """
+    if not _is_uuid(search_id):
+        given = showing.one_line(search_id)
+        raise BadRequest(f"SEARCH_ID: {given} is not the id of a search. nur search prints it in its last line.")
 
     async def read(store: Store) -> Any:
         path = f"/v2/searches/{quote(search_id, safe='')}/explain"
         return await store.call("GET", path, params={"note": note_id})
 
     found = with_store(data_dir, read)
+    if (found.get("note") or {}).get("verdict") == "unknown":
+        raise NotFound(f"Note {note_id} not found")
     showing.as_json(found) if as_json else show(Console(), found, every=every)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 def show(console: Console, found: dict[str, Any], *, every: bool = False) -> None:
     """The explanation as a page."""
     outcome, request = found["outcome"], found["request"]
     asked = found["query"]
-    console.print(f"Search {found['search_id']} at {found['created_at']}", highlight=False)
-    console.print("Question: " + ("(kept out of the trace)" if asked is None else asked), markup=False, highlight=False)
-    console.print(
+    note = found.get("note")
+    stages = " · ".join(f"{stage} {spent:.1f}" for stage, spent in found["timings"].items())
+    page = [
+        f"Search {found['search_id']} at {showing.when(found['created_at'])}",
+        "Question: " + ("(kept out of the trace)" if asked is None else showing.harmless(asked)),
         f"{request['tool']}, {request['mode']}, limit {request['limit']}; ordered by {outcome['fusion']}; "
         f"floor {outcome['floor'] if outcome['floor'] is not None else 'none'}; {outcome['hits']} hits"
         + (f" ({outcome['reason']})" if outcome["reason"] else "")
         + (f"; degraded: {', '.join(outcome['degraded'])}" if outcome["degraded"] else ""),
-        highlight=False,
-    )
-    stages = " · ".join(f"{stage} {spent:.1f}" for stage, spent in found["timings"].items())
-    console.print(f"Milliseconds: {stages}", highlight=False)
-    note = found.get("note")
+        f"Milliseconds: {stages}",
+        "",
+    ]
     if note is not None:
-        console.print(f"\n{note['id']}: {note['why']}", markup=False, highlight=False)
-        return
-    _table(console, found["candidates"], len(found["candidates"]) if every else TABLE_ROWS)
+        page.append(f"{note['id']}: {note['why']}")
+    for line in page:
+        _print(console, line)
+    if note is None:
+        _candidates(console, found["candidates"], len(found["candidates"]) if every else MOST_SHOWN)
 
 
-def _table(console: Console, candidates: list[dict[str, Any]], most: int) -> None:
-    """The first candidates; a score that none of them has takes no room."""
-    shown = candidates[:most]
-    scores = [name for name in SCORES if any(one.get(name) for one in shown)]
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("place", justify="right", no_wrap=True)
-    table.add_column("note", overflow="fold", min_width=NOTE_WIDTH)
-    for name in ("chunk", *(SCORES[name] for name in scores)):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ranks", no_wrap=True)
-    table.add_column("verdict")
-    for one in shown:
-        ranks = " ".join(f"{ranker[0]}{rank}" for ranker, rank in sorted(one.get("ranks", {}).items()))
-        verdict = MEANINGS[one["verdict"]] + (f" {one['instead']}" if "instead" in one else "")
-        table.add_row(
-            str(one.get("place", "")),
-            one.get("public_id", "?"),
-            str(one.get("chunk_index", "")),
-            *(_number(one.get(name)) for name in scores),
-            ranks,
-            verdict,
-        )
-    console.print()
-    console.print(table)
+def _candidates(console: Console, candidates: list[dict[str, Any]], most: int) -> None:
+    """The first candidates: two lines each on a terminal, whose columns would cut ids; one line each in a pipe."""
+    for one in candidates[:most]:
+        if console.is_terminal:
+            _print(console, _verdict(one))
+            showing.indented(console, Text(_scores(one)))
+        else:
+            _print(console, f"{_verdict(one)}\t{_scores(one)}")
     if len(candidates) > most:
-        console.print(f"… and {len(candidates) - most} more (--all).", highlight=False)
+        _print(console, f"… and {len(candidates) - most} more (--all).")
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+def _verdict(one: dict[str, Any]) -> str:
+    """Where a candidate came, what it is, and what became of it."""
+    chunk = f" chunk {one['chunk_index']}" if "chunk_index" in one else ""
+    instead = f" {one['instead']}" if "instead" in one else ""
+    return f"{one.get('place', '-')}. {one.get('public_id', '?')}{chunk}: {MEANINGS[one['verdict']]}{instead}"
+
+
+def _scores(one: dict[str, Any]) -> str:
+    """Its scores, and its rank with each ranker that found it."""
+    scores = [f"{called} {one[name]:.4f}" for name, called in SCORES.items() if one.get(name) is not None]
+    ranks = [f"{ranker} rank {rank}" for ranker, rank in sorted(one.get("ranks", {}).items())]
+    return ", ".join((*scores, *ranks))
+
+
+def _print(console: Console, line: str) -> None:
+    """As it is: not markup, and wrapped on a terminal alone."""
+    console.print(line, markup=False, highlight=False, soft_wrap=not console.is_terminal)

@@ -19,7 +19,7 @@ WAIT_SECONDS = 5
 
 
 @click.command()
-@click.argument("text")
+@click.argument("text", nargs=-1, required=True)
 @click.option("--kind", type=click.Choice(["memory", "note", "event"]), default="memory", help="What it is.")
 @click.option("--type", "sort", help="A memory's: preference, fact, project or decision; else any word.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is.")
@@ -29,17 +29,17 @@ WAIT_SECONDS = 5
 @click.option("--ttl-days", type=click.FloatRange(0, min_open=True), help="Let a note or event expire.")
 @json_option
 @data_dir_option
-def command(text: str, kind: str, as_json: bool, data_dir: str | None, **about: Any) -> None:
+def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | None, **about: Any) -> None:
     """Store a memory, a note or an event.
 
-    TEXT is the text, or - for standard input.
+    TEXT is the text; several words need no quotes. - reads standard input: nur remember - < file
     """
-    if text == "-":
-        text = sys.stdin.read()
+    # What a shell or an editor writes ends with one newline that is none of the text.
+    content = sys.stdin.read().removesuffix("\n") if text == ("-",) else " ".join(text)
     fields = {name: value for name, value in about.items() if value is not None}
     if "sort" in fields:
         fields["type"] = fields.pop("sort")
-    body = {"content" if kind == "memory" else "text": text, **fields}
+    body = {"content" if kind == "memory" else "text": content, **fields}
     beyond = fields.keys() & {"key", "title", "project", "ttl_days"}
     if kind == "memory" and beyond:
         raise BadRequest(f"A memory has no {min(beyond)}: use --kind note.")
