@@ -75,6 +75,36 @@ async def test_the_same_text_is_unchanged_and_the_same_key_replaced(rest: Rest) 
     assert (other["operation"], other["note_id"]) == ("replaced", keyed["note_id"])
 
 
+async def test_a_key_names_a_note_within_its_kind(rest: Rest) -> None:
+    event = await rest.ok("POST", "/v2/events", {"text": "Released build 812.", "key": "rel"})
+    note = await rest.ok("POST", "/v2/notes", {"text": "Release checklist: tag, build, announce.", "key": "rel"})
+    assert note["operation"] == "created"
+    assert note["note_id"].startswith("note_")
+    for stored, kind, text in (
+        (event, "event", "Released build 812."),
+        (note, "note", "Release checklist: tag, build, announce."),
+    ):
+        read = await rest.ok("GET", f"/v2/notes/{stored['note_id']}")
+        assert (read["kind"], read["key"], read["text"], read["version"]) == (kind, "rel", text, 1)
+    again = await rest.ok("POST", "/v2/events", {"text": "Released build 813.", "key": "rel"})
+    assert (again["operation"], again["note_id"]) == ("replaced", event["note_id"])
+
+
+async def test_a_note_from_a_source_is_replaced_and_events_from_one_are_many(rest: Rest) -> None:
+    source = {"system": "github", "id": "issues/5"}
+    first = await rest.ok("POST", "/v2/notes", {"text": "The gate is open.", "source": source})
+    again = await rest.ok("POST", "/v2/notes", {"text": "The gate is shut.", "source": source})
+    assert (again["operation"], again["note_id"], again["version"]) == ("replaced", first["note_id"], 2)
+    other = await rest.ok("POST", "/v2/notes", {"text": "The gate.", "source": {**source, "id": "issues/6"}})
+    assert other["operation"] == "created"
+    opened = await rest.ok("POST", "/v2/events", {"text": "Issue opened.", "source": source})
+    closed = await rest.ok("POST", "/v2/events", {"text": "Issue closed.", "source": source})
+    assert (opened["operation"], closed["operation"]) == ("created", "created")
+    clash = {"source": {**source, "id": "issues/5"}}
+    problem = await rest.problem(409, "PATCH", f"/v2/notes/{other['note_id']}", clash)
+    assert "key, source or text" in problem["detail"]
+
+
 async def test_an_event_has_its_time(rest: Rest) -> None:
     at = "2026-01-02T03:04:05Z"
     event = await rest.ok("POST", "/v2/events", {"text": "The bell rang.", "occurred_at": at})

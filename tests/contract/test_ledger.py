@@ -280,9 +280,16 @@ SAME_IDENTITY = [
     ({"kind": Kind.ARTIFACT, "source_system": "gmail", "source_id": "1"},) * 2,
     ({"kind": Kind.ARTIFACT, "source_id": "1"},) * 2,  # no system: None is one name, not many
     ({"kind": Kind.NOTE, "key": "k", "scope": "s"},) * 2,
-    ({"kind": Kind.NOTE, "key": "k"}, {"kind": Kind.EVENT, "key": "k"}),  # a key is unique whatever it names
+    ({"kind": Kind.NOTE, "source_system": "github", "source_id": "1"},) * 2,
 ]
 OTHER_IDENTITY = [
+    ({"kind": Kind.NOTE, "key": "k"}, {"kind": Kind.EVENT, "key": "k"}),  # a key is a name within its kind
+    ({"kind": Kind.NOTE, "source_id": "1"}, {"kind": Kind.ARTIFACT, "source_id": "1"}),  # so is a source
+    ({"kind": Kind.NOTE, "source_id": "1", "key": "k"}, {"kind": Kind.NOTE, "source_id": "1", "key": "l"}),
+    (
+        {"kind": Kind.EVENT, "source_id": "1", "occurred_at": START},
+        {"kind": Kind.EVENT, "source_id": "1", "occurred_at": START.replace(hour=1)},
+    ),
     ({"kind": Kind.MEMORY}, {"kind": Kind.NOTE}),
     ({"kind": Kind.MEMORY}, {"kind": Kind.MEMORY, "owner": "bob"}),
     ({"kind": Kind.MEMORY}, {"kind": Kind.MEMORY, "tenant": "acme"}),

@@ -142,21 +142,24 @@ class Note:
 def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> str:
     """What makes two writes the same note; unique among a tenant's active notes.
 
-    A source's id, a turn's place or a note's key where there is one, else the text itself, an event's with its time.
-    JSON keeps the parts apart: ("a:b", "c") and ("a", "b:c") differ.
+    A turn's place, a key, or the source id of an artifact or a note where there is one, else the text itself, an
+    event's with its time. The first part names the kind: notes of different kinds are never the same. JSON keeps the
+    parts apart: ("a:b", "c") and ("a", "b:c") differ.
     """
     if kind is Kind.TURN:
         return turn_identity(about.conversation_id, about.turn_index)
     parts: list[str | None]
     if kind is Kind.ARTIFACT and about.source_id is not None:
-        parts = ["source", about.source_system, about.source_id]
+        parts = ["artifact source", about.source_system, about.source_id]
     elif kind is Kind.ARTIFACT:
         parts = ["artifact text", content_hash]
     elif about.key is not None:
-        parts = ["key", about.project, about.agent, about.scope, about.key]
+        parts = [f"{kind} key", about.project, about.agent, about.scope, about.key]
+    elif kind is Kind.NOTE and about.source_id is not None:  # events and memories: one source may have many
+        parts = ["note source", about.source_system, about.source_id]
     elif kind is Kind.EVENT:  # what happens twice is two events
         happened = None if about.occurred_at is None else about.occurred_at.isoformat()
-        parts = ["event", owner, about.project, about.agent, about.scope, happened, content_hash]
+        parts = ["event text", owner, about.project, about.agent, about.scope, happened, content_hash]
     else:
         parts = [f"{kind} text", owner, about.project, about.agent, about.scope, content_hash]
     return json.dumps(parts, ensure_ascii=False)

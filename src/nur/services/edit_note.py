@@ -61,7 +61,7 @@ class EditNote:
             except Conflict:
                 if await self._moved_on(note, public_id, principal):
                     continue
-                raise Conflict("Another note has this key or text already; nothing was written.") from None
+                raise Conflict("Another note has this key, source or text already; nothing was written.") from None
             self.wake()
             return stored
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")

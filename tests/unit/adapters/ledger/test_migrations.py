@@ -5,19 +5,25 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import insert
 
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.ledger import migrations
+from nur.adapters.ledger.rows import note_values
 from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
 from nur.adapters.ledger.sqlite.threads import make_engine
-from nur.adapters.ledger.tables import metadata
+from nur.adapters.ledger.tables import memory_notes, metadata
 from nur.domain.errors import StoreDamaged, StoreForeign, StoreNewer
+from nur.domain.notes import Kind
+from tests.ledger_notes import START, a_note
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -70,6 +76,48 @@ def test_conditions_checks_and_defaults_are_the_same_too(engine: Engine, tmp_pat
 def test_migrating_again_changes_nothing(engine: Engine) -> None:
     migrations.migrate(engine)
     assert not migrations.migrate(engine)
+
+
+def migrate_to(engine: Engine, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", "nur.adapters.ledger:migrations")
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        connection.commit()
+
+
+async def test_notes_of_the_first_schema_are_found_by_their_identity(engine: Engine, tmp_path: Path) -> None:
+    noon, later = START, START.replace(month=2)
+    source: dict[str, Any] = {"source_system": "github", "source_id": "issues/5"}
+    former = [
+        (a_note("checklist", kind=Kind.NOTE, key="rel"), '["key", "", "", "", "rel"]'),
+        (a_note("invoice", kind=Kind.ARTIFACT, source_system="mail", source_id="5"), '["source", "mail", "5"]'),
+        (a_note("rang", kind=Kind.EVENT, occurred_at=noon), '["event", "local", "", "", "", "x", "y"]'),
+        (a_note("old", kind=Kind.NOTE, project="p", **source), '["note text", "local", "p", "", "", "1"]'),
+        (a_note("new", kind=Kind.NOTE, ingested_at=later, **source), '["note text", "local", "", "", "", "2"]'),
+    ]
+    migrate_to(engine, "0001")
+    with engine.begin() as connection:
+        for note, name in former:
+            values = {"text": "x", "occurred_at": noon} | {k: v for k, v in note_values(note).items() if v is not None}
+            connection.execute(insert(memory_notes), {**values, "identity": name})
+
+    ledger = SqliteLedger(tmp_path, ManualClock())
+    await ledger.open()
+    checklist, invoice, _, old, new = (note for note, _ in former)
+    for note in (checklist, invoice, new):
+        found = await ledger.by_identity("default", note.identity)
+        assert found is not None
+        assert found.note_id == note.note_id
+    assert await ledger.by_identity("default", '["event text", "local", "", "", "", "x", "y"]') is not None
+    kept = await ledger.note("default", old.public_id)  # two had the source: the older one is still there
+    assert kept is not None
+    assert kept.about.key == old.public_id
+    named = await ledger.by_identity("default", kept.identity)
+    assert named is not None
+    assert named.note_id == old.note_id
+    await ledger.close()
 
 
 def a_newer_store(path: Path) -> None:

@@ -85,14 +85,16 @@ memory_notes = Table(
     _unique_while_active(
         "uq_notes_source",
         "tenant_id",
+        "kind",
         "source_system",
         "source_id",
-        where="kind = 'artifact' AND source_id IS NOT NULL",
+        where="source_id IS NOT NULL AND (kind = 'artifact' OR kind = 'note' AND key IS NULL)",
     ),
     _unique_while_active("uq_notes_turn", "tenant_id", "conversation_id", "turn_index", where="kind = 'turn'"),
     _unique_while_active(
         "uq_notes_key",
         "tenant_id",
+        "kind",
         "project_id",
         "agent_id",
         "scope",
@@ -138,5 +140,6 @@ audit_log = Table(
     Column("revision", Integer),
     Column("trace_id", String),
     Index("ix_audit_at", "tenant_id", "at"),
+    Index("ix_audit_note", "note_id"),
     sqlite_autoincrement=True,
 )

@@ -45,6 +45,7 @@ search_trace_items = Table(
     Column("chunk_id", Uuid, nullable=False),
     Column("scores", JSON, nullable=False),
     Index("ix_trace_items_trace", "trace_id"),
+    Index("ix_trace_items_note", "note_id"),
 )
 
 memory_hits = Table(
