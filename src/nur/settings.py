@@ -7,6 +7,7 @@ environment wins over the file.
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -49,7 +50,7 @@ class NotesChunking(BaseModel):
 class Settings(BaseSettings):
     """Everything that can be set, read once."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_ignore_empty=True)
 
     # The server
     nur_data_dir: Path = Field(
@@ -69,13 +70,11 @@ class Settings(BaseSettings):
     )
 
     # Where things are kept
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL instead of SQLite")
-    index: Literal["auto", "flat", "chroma", "pgvector", "qdrant"] = Field(
-        default="auto", description="the vector index; auto looks at what else is set"
+    index: Literal["auto", "flat", "chroma"] = Field(
+        default="auto", description="the vector index; auto: chroma where CHROMA_HOST is set, else flat"
     )
     chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
     chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
-    qdrant_url: str | None = Field(default=None, description="a Qdrant server")
 
     # Embeddings
     embeddings: Literal["auto", "openai", "local", "onnx"] = Field(
@@ -91,7 +90,7 @@ class Settings(BaseSettings):
     openai_batch_size: int = Field(default=100, ge=1, le=2048, description="texts in one request, at most")
     embedding_deadline: float = Field(default=45, gt=0, description="seconds for one call in all, retries included")
     on_embedding_failure: Literal["auto", "reject", "defer"] = Field(
-        default="auto", description="auto: reject for MCP tools, defer for REST, command line, web page and files"
+        default="auto", description="auto: reject for MCP tools, defer for REST and the command line"
     )
 
     # Chunking
@@ -161,7 +160,7 @@ class Settings(BaseSettings):
             return value
         return value.upper() if info.field_name == "log_level" else value.lower()
 
-    @field_validator("openai_base_url", "qdrant_url", "rerank_url")
+    @field_validator("openai_base_url", "rerank_url")
     @classmethod
     def _is_http(cls, value: str | None) -> str | None:
         if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):
@@ -217,6 +216,8 @@ def load(**overrides: Any) -> Settings:
 
 def _explain(problem: Any) -> str:
     """One line: variable, what is wrong, what was found (never a secret), and where to read on."""
+    if problem["type"] == "extra_forbidden":
+        return _unknown_key(*problem["loc"])
     place = ".".join(str(part) for part in problem["loc"])
     message = problem["msg"].removeprefix("Value error, ")
     if not place:
@@ -227,3 +228,12 @@ def _explain(problem: Any) -> str:
     found = "" if secret else f" (found: {problem['input']!r})"
     meaning = f" It is: {field.description}." if field is not None and field.description else ""
     return f"{name}: {message}{found}.{meaning}"
+
+
+def _unknown_key(*place: str) -> str:
+    """A key of `nur.toml` that is no setting, with the nearest one that is."""
+    name, table = place[-1], f" in [{place[0]}]" if len(place) > 1 else ""
+    known = NotesChunking.model_fields if table else Settings.model_fields
+    near = get_close_matches(name.lower(), known, n=1)
+    hint = f"Did you mean {near[0]}?" if near else "docs/reference/settings.md lists the keys."
+    return f"{_config_file()}: unknown key {name}{table}. {hint}"

@@ -47,13 +47,13 @@ def test_config_prints_effective_values_with_secrets_masked(tmp_path: Path) -> N
         ("MCP_PORT", "seventy"),  # not a number
         ("MCP_PORT", "70000"),  # not a port
         ("INDEX", "faiss"),  # not one of the choices
+        ("INDEX", "qdrant"),  # not one of them either
         ("OPENAI_TIMEOUT", "0"),  # below the limit
         ("OPENAI_BASE_URL", "localhost"),  # not a URL
         ("CHUNK_OVERLAP_TOKENS", "900"),  # does not fit its sibling
         ("SINGLE_PIECE_MAX_TOKENS", "100"),  # smaller than a chunk
         ("NUR_BIND", "0.0.0.0"),  # reachable by others, without a token
         ("NUR_CONFIG", "/nonexistent/nur.toml"),  # no such file
-        ("DATABASE_URL", "postgresql://localhost/nur"),  # not there yet
         ("EMBEDDINGS", "openai"),  # needs a key
         ("EMBEDDINGS", "onnx"),  # needs a folder
     ],
@@ -102,6 +102,9 @@ def test_nur_toml_is_read_and_the_environment_wins(tmp_path: Path) -> None:
         ("[chunking]\nmax_tokens = 10\noverlap_tokens = 10\n", "overlap_tokens"),
         ("[chunking]\nmax_tokens = 0\n", "max_tokens"),
         ("mcp_port = \n", "nur.toml"),  # broken TOML
+        ("mcp_prot = 9\n", "nur.toml: unknown key mcp_prot. Did you mean mcp_port?"),
+        ("banana = 'sk-secret'\n", "nur.toml: unknown key banana. "),  # like none
+        ("[chunking]\nmax_token = 9\n", "nur.toml: unknown key max_token in [chunking]. Did you mean max_tokens?"),
     ],
 )
 def test_a_bad_nur_toml_exits_2_and_says_where(tmp_path: Path, text: str, named: str) -> None:
@@ -110,3 +113,4 @@ def test_a_bad_nur_toml_exits_2_and_says_where(tmp_path: Path, text: str, named:
     left = nur(tmp_path, "config", NUR_CONFIG=str(file))
     assert left.returncode == 2
     assert named in left.stderr
+    assert "secret" not in left.stderr

@@ -74,11 +74,6 @@ def test_what_is_not_there_exits_5_in_one_line(tmp_path: Path, capsys: pytest.Ca
     assert "use --kind note" in capsys.readouterr().err
 
 
-def test_a_worker_alone_needs_postgresql(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["worker"]) == 2
-    assert "PostgreSQL" in capsys.readouterr().err
-
-
 def test_a_tokenizer_that_cannot_be_had_stops_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

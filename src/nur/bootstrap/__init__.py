@@ -16,7 +16,6 @@ from nur.bootstrap.embedders import refuse_bad_key, store_embedder
 from nur.bootstrap.indexes import make_index
 from nur.bootstrap.rerankers import make_reranker
 from nur.bootstrap.services import Services, assemble
-from nur.domain.errors import BadConfiguration
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
@@ -79,8 +78,6 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 def make_ledger(settings: Settings, clock: Clock) -> Ledger:
     """The ledger that the settings ask for, not yet open."""
-    if settings.database_url is not None:
-        raise BadConfiguration("DATABASE_URL: PostgreSQL is not supported by this version. Unset it to use SQLite.")
     from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 
     return SqliteLedger(settings.nur_data_dir, clock)

@@ -29,9 +29,7 @@ def make_index(
     """The index of a model's vectors, not yet open. Raises BadConfiguration."""
     chosen = settings.index
     if chosen == "auto":
-        chosen = "chroma" if settings.chroma_host else "qdrant" if settings.qdrant_url else "flat"
-    if chosen in ("pgvector", "qdrant"):
-        raise BadConfiguration(f"INDEX={chosen} is not supported by this version. Use flat or chroma.")
+        chosen = "chroma" if settings.chroma_host else "flat"
     if chosen == "chroma":
         return _chroma(settings, model, store_id, first_version, clock)
     from nur.adapters.flat.vector_index import FlatVectorIndex

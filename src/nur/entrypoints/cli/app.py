@@ -28,7 +28,6 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
-    "worker": "Work off the outbox in a process of its own (PostgreSQL).",
     "eval": "Measure how well search finds the right passage.",
     "config": "Show the settings in effect; secrets are masked.",
     "doctor": "Check this machine and a running server: the smoke test after a deployment.",

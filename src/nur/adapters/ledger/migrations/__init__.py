@@ -22,9 +22,7 @@ def held_revision(connection: Connection) -> str | None:
         held: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
         return held
     if tables:
-        raise StoreForeign(
-            "The database holds tables that are not Nur's. Set NUR_DATA_DIR (or DATABASE_URL) to an empty place."
-        )
+        raise StoreForeign("The database holds tables that are not Nur's. Set NUR_DATA_DIR to an empty folder.")
     return None
 
 

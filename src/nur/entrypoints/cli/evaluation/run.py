@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 #: A temporary store never reaches the user's servers.
-NO_SERVERS = {"index": "flat", "database_url": None, "chroma_host": None, "qdrant_url": None}
+NO_SERVERS = {"index": "flat", "chroma_host": None}
 OWN_QUESTIONS = 200
 
 
