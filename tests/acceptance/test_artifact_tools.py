@@ -365,7 +365,10 @@ async def test_artifact_delete_cascade(open_door: OpenDoor, tmp_path: Path) -> N
         assert _derived(tmp_path)["memory_note_chunks"] == chunks
         assert await nur.text("artifact_delete", artifact_id=name) == f"Deleted artifact {name} and {chunks} chunks"
         assert await nur.refusal("artifact_get", artifact_id=name) == f"Artifact {name} not found"
-        assert await nur.text("artifact_search", query="lighthouse keeper") == "No results found."
+        assert (
+            await nur.text("artifact_search", query="lighthouse keeper")
+            == "No results found. No documents are stored yet."
+        )
         assert _derived(tmp_path) == empty
         assert await nur.services.index.count() == 0
 
@@ -462,7 +465,10 @@ async def test_an_expired_artifact_is_found_by_nothing_until_it_is_stored_again(
         clock.advance(seconds - 3600 * 24 * 2 if seconds > YEAR / 2 else seconds - 1)
         assert "passing" in await nur.text("artifact_search", query="passing remark")
         clock.advance(3600 * 24 * 2)
-        assert await nur.text("artifact_search", query="passing remark") == "No results found."
+        assert (
+            await nur.text("artifact_search", query="passing remark")
+            == "No results found. No documents are stored yet."
+        )
         name = made["artifact_id"]
         assert await nur.refusal("artifact_get", artifact_id=name, include_content=True) == f"Artifact {name} not found"
         again = await nur.data("artifact_ingest", **source)

@@ -124,5 +124,6 @@ async def test_an_error_never_repeats_long_contents(open_door: OpenDoor) -> None
 
 
 async def _assert_nothing_stored(nur: Door) -> None:
-    assert await nur.text("memory_list") == "No memories found."
-    assert await nur.text("hybrid_search", query="a", include_memory=True, include_history=True) == "No results found."
+    assert await nur.text("memory_list") == "No memories found. No memories are stored yet."
+    told = await nur.text("hybrid_search", query="a", include_memory=True, include_history=True)
+    assert told == "No results found. Nothing is stored yet."

@@ -67,6 +67,15 @@ def test_a_note_from_its_first_to_its_last_day(cli: Cli) -> None:
     assert (report["state"], report["rebuilt"], report["errors"]) == ("done", 1, 0)
 
 
+def test_a_search_without_results_says_why(cli: Cli) -> None:
+    assert cli("search", "tea").startswith("No results found. Nothing is stored yet.\n")
+    cli("remember", "Rye bread is baked on Friday.")
+    told = cli("search", "tea", "--kind", "artifact", "--project", "x")
+    assert told.startswith("No results found. No stored documents match the filters.\n")
+    told = cli("search", "xylophone", "--mode", "lexical")
+    assert told.startswith("No results found. Nothing stored is close enough to the question.\n")
+
+
 def test_what_is_not_there_exits_5_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["get", "note_none", "--data-dir", str(tmp_path / "data")]) == 5
     assert capsys.readouterr().err == "nur: Note note_none not found\n"

@@ -33,7 +33,7 @@ async def test_the_same_memory_stored_twice_is_one_memory(nur: Door) -> None:
     surer = await nur.data("memory_store", content=DARK, type="preference", confidence=1.0)
     assert [first["outcome"], again["outcome"], surer["outcome"]] == ["created", "unchanged", "metadata_updated"]
     assert first["memory_id"] == again["memory_id"] == surer["memory_id"]
-    assert (await nur.text("memory_list")).splitlines()[0] == "Found 1 memories:"
+    assert (await nur.text("memory_list")).splitlines()[0] == "Found 1 memory:"
 
 
 async def test_memories_are_listed_newest_first_and_by_type(nur: Door) -> None:
@@ -48,8 +48,8 @@ async def test_memories_are_listed_newest_first_and_by_type(nur: Door) -> None:
 async def test_a_deleted_memory_is_found_by_nothing(nur: Door) -> None:
     memory_id = (await nur.data("memory_store", content=DARK, type="preference", confidence=0.9))["memory_id"]
     assert await nur.text("memory_delete", memory_id=memory_id) == f"Deleted memory: {memory_id}"
-    assert await nur.text("memory_search", query=DARK) == "No memories found."
-    assert await nur.text("memory_list") == "No memories found."
+    assert await nur.text("memory_search", query=DARK) == "No memories found. No memories are stored yet."
+    assert await nur.text("memory_list") == "No memories found. No memories are stored yet."
     assert await nur.refusal("memory_delete", memory_id=memory_id) == f"Memory {memory_id} not found"
 
 
@@ -77,7 +77,7 @@ async def test_the_limit_is_filled_and_kept(nur: Door) -> None:
 
 
 async def test_an_empty_store_says_so(nur: Door) -> None:
-    assert await nur.text("memory_search", query="anything") == "No memories found."
+    assert await nur.text("memory_search", query="anything") == "No memories found. No memories are stored yet."
     assert (await nur.data("memory_search", query="anything"))["reason"] == "nothing_stored"
 
 

@@ -74,7 +74,7 @@ async def test_a_provider_outage_rejects_the_write_and_keeps_nothing(
         openai_stub.fail_forever(faults.status(503))
         told = await nur.refusal("memory_store", content="lost?", type="fact", confidence=1.0)
         assert told.startswith("Failed to store memory: OpenAI service unavailable")
-        assert await nur.text("memory_list") == "No memories found."
+        assert await nur.text("memory_list") == "No memories found. No memories are stored yet."
 
 
 async def test_ingest_two_phase_atomic_failure(
@@ -88,7 +88,7 @@ async def test_ingest_two_phase_atomic_failure(
         assert told.startswith("Failed to ingest artifact: embedding generation failed for ")
         assert " chunks. No data was written. Error: " in told
         openai_stub.heal()
-        assert await nur.text("artifact_search", query="lighthouse") == "No results found."
+        assert await nur.text("artifact_search", query="lighthouse") == "No results found. No documents are stored yet."
 
 
 async def test_a_failed_re_ingest_leaves_the_old_version_whole(

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.domain.notes import Principal
 from nur.retrieval.model_profile import ModelProfile, file_name
 from tests.servers import faults
@@ -15,13 +16,17 @@ from tests.servers import faults
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.acceptance.conftest import Door, OpenDoor
+    from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
     from tests.servers.rerank_stub import RerankStub
 
 LONG = " ".join(
     f"Keeper {number} of the lighthouse on the {where} rock trims the lamp and writes the log."
     for number in range(40)
     for where in ("north", "south", "east", "west")
+)
+BY_WORDS = (
+    "Searched by words only: the embedding provider or the vector index does not answer, "
+    "so notes that use other words are missing."
 )
 MEMO = "The harbour crane will be tested in spring by its new crew before it is handed over to the town"
 
@@ -138,9 +143,35 @@ async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> No
         await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=0.5)
         sure = await nur.data("memory_search", query="tea", min_confidence=0.9)
         assert (sure["hits"], sure["reason"]) == ([], "nothing_stored")
+        told = await nur.text("memory_search", query="tea", min_confidence=0.9)
+        assert told == "No memories found. No stored memories match the filters."
+        assert await nur.text("hybrid_search", query="tea") == "No results found. No documents are stored yet."
+        told = await nur.text("memory_list", type="project")
+        assert told == "No memories found. No stored memories match the filters."
         other = await nur.data("memory_search", query="xylophone lessons in Ulm")
         assert (other["hits"], other["reason"], other["degraded"]) == ([], "below_floor", [])
+        told = await nur.text("memory_search", query="xylophone lessons in Ulm")
+        assert told == "No memories found. Nothing stored is close enough to the question."
         assert (await nur.data("memory_search", query="Tea is drunk at four"))["hits"]
+
+
+async def test_an_answer_by_words_alone_says_so_in_every_tools_text(open_in_memory: OpenInMemory) -> None:
+    embedder = InMemoryEmbedder()
+    async with open_in_memory(embedder=embedder) as nur:
+        await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=0.5)
+        await ingest(nur, MEMO, "memo")
+        assert BY_WORDS not in await nur.text("memory_search", query="tea at four")
+        embedder.down = True
+        for tool, empty in (
+            ("memory_search", "memories"),
+            ("artifact_search", "results"),
+            ("hybrid_search", "results"),
+        ):
+            lines = (await nur.text(tool, query="tea crane")).splitlines()
+            assert (lines[0][0] in "[F", lines[-1]) == (True, BY_WORDS)
+            assert await nur.text(tool, query="xylophone") == f"No {empty} found. {BY_WORDS}"
+            structured = await nur.data(tool, query="xylophone")
+            assert (structured["reason"], structured["notice"]) == ("degraded", BY_WORDS)
 
 
 async def test_a_broken_profile_stops_the_start_and_names_the_file(open_door: OpenDoor, tmp_path: Path) -> None:
@@ -174,6 +205,8 @@ async def test_a_rerank_endpoint_orders_hits_and_its_outage_is_said(
         found = await nur.data("memory_search", query="tea at four")
         assert (found["hits"][0]["snippet"], found["degraded"]) == ("Tea is drunk at four", ["rerank"])
         assert "rerank_score" not in found["hits"][0]
+        told = await nur.text("memory_search", query="tea at four")
+        assert told.splitlines()[-1].startswith("Not reranked: the reranker does not answer")
 
 
 async def test_a_rerank_endpoint_that_hangs_costs_no_more_than_the_deadline(

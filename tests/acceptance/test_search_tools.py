@@ -464,7 +464,7 @@ async def test_stored_text_cannot_forge_a_result(shared: Door) -> None:
 async def test_an_empty_answer_says_why(open_door: OpenDoor) -> None:
     async with open_door() as nur:
         for tool in ("artifact_search", "hybrid_search"):
-            assert await nur.text(tool, query="anything") == "No results found."
+            assert await nur.text(tool, query="anything") == "No results found. No documents are stored yet."
             answer = await nur.data(tool, query="anything")
             assert (answer["hits"], answer["reason"]) == ([], "nothing_stored")
         await nur.text("memory_store", content="a memory", type="fact", confidence=1.0)

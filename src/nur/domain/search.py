@@ -115,6 +115,7 @@ class SearchResult:
     model: EmbeddingModel  #: whose vectors were compared
     degraded: tuple[str, ...] = ()
     reason: Silence | None = None  #: set when there are no hits
+    notice: str | None = None  #: what the answer lacks and why, in words
     confidence: float | None = None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers spoke
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.notes import Kind
+from nur.domain.notices import search_notice
 from nur.domain.search import COLLECTIONS, Mode, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
@@ -84,13 +85,16 @@ class Search:
         best = ordered.hits[: request.limit]
         hits = await self.quote(request, found, ranked, best, ordered.scores)
         watch.lap("quote")
+        degraded = found.degraded + ordered.degraded
+        reason = None if hits else await self._silence(request, found)
         result = SearchResult(
             hits=tuple(hits),
             search_id=uuid4(),
             trace_id=uuid4(),
             model=self.embedder.model,
-            degraded=found.degraded + ordered.degraded,
-            reason=None if hits else await self._silence(request, found),
+            degraded=degraded,
+            reason=reason,
+            notice=search_notice(request, degraded, reason),
             confidence=best[0].shown.confidence if hits and request.mode is Mode.HYBRID else None,
         )
         return Searched(request, found, ranked, ordered, result, floor, self.fusion, watch.milliseconds)

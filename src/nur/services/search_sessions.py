@@ -78,6 +78,7 @@ class Answer:
     items: Sequence[Item]
     degraded: Sequence[str]
     reason: str | None
+    notice: str | None  #: what it lacks and why, in words
     confidence: float | None  #: how sure it is that the best hit answers, 0 to 1
     dropped: int  #: found then, but gone, changed or hidden now
 
@@ -158,6 +159,7 @@ class SearchSessions:
             items=items,
             degraded=result["degraded"],
             reason=result["reason"],
+            notice=result["notice"],
             confidence=result["confidence"],
             dropped=len(every) - len(items),
         )
@@ -192,6 +194,7 @@ def _outline(result: SearchResult) -> dict[str, Any]:
         "hits": [asdict(_found(hit)) for hit in result.hits],
         "degraded": list(result.degraded),
         "reason": result.reason.value if result.reason else None,
+        "notice": result.notice,
         "confidence": result.confidence,
         "trace_id": str(result.trace_id),
     }

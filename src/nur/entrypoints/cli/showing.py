@@ -96,10 +96,10 @@ _NOT_IN_TABLE = ("text", "preview", "chunks", "near_duplicates", "content_hash")
 def hits(answer: dict[str, Any]) -> None:
     """What a search found: place, score, id, whole passages, how well the first one fits, and how to ask why."""
     console = Console()
-    if answer["degraded"]:
-        click.echo(f"degraded: {', '.join(answer['degraded'])}", err=True)
     if not answer["items"]:
-        click.echo(f"No results found. ({answer['reason']})")
+        click.echo(" ".join(["No results found.", *([answer["notice"]] if answer["notice"] else [])]))
+    elif answer["notice"]:
+        click.echo(answer["notice"], err=True)
     for item in answer["items"]:
         head = Text(f"{item['rank']}. ", style="bold")
         head.append(one_line(item["note_id"]), style="bold cyan")

@@ -7,6 +7,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from nur.domain.notes import Kind, Principal
+from nur.domain.search import Silence
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
@@ -55,7 +56,8 @@ async def history_get(
     turns = (await services.list_notes(selection, Principal(), limit=limit, order=Order.LAST_TURNS))[::-1]
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
-        return answers.answer(f"No history for {answers.one_line(conversation_id)}.", structured)
+        empty = structured | {"reason": Silence.NOTHING_STORED}
+        return answers.answer(f"No history for {answers.one_line(conversation_id)}.", empty)
     lines = [f"{note.about.role}: {answers.one_line(text)}" for note, text in turns]
     return answers.answer("\n".join(lines), structured)
 

@@ -28,7 +28,12 @@ def structured(result: SearchResult) -> dict[str, Any]:
     }
     if result.confidence is not None:
         answer["confidence"] = round(result.confidence, 4)
-    return answer | ({"reason": result.reason} if result.reason else {})
+    return answer | _present(reason=result.reason, notice=result.notice)
+
+
+def noticed(text: str, result: SearchResult, between: str) -> str:
+    """The text, and at its end what the answer lacks."""
+    return f"{text}{between}{result.notice}" if result.notice else text
 
 
 def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def _present(**fields: object) -> dict[str, object]:
 def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
     """The answer of artifact_search, in the form of the specification's section 4.2.2."""
     if not result.hits:
-        return NOTHING
+        return noticed(NOTHING, result, " ")
     blocks = [f"Found {len(result.hits)} results:"]
     for place, hit in enumerate(result.hits, 1):
         about = hit.note.about
@@ -98,13 +103,14 @@ def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
             *(_details(hit, result.model) if detailed else ()),
         ]
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, *(_search_line(result) if detailed else ())])
+    blocks += _search_line(result) if detailed else ()
+    return noticed("\n\n".join(blocks), result, "\n\n")
 
 
 def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool = False) -> str:
     """The answer of hybrid_search, in the form of the specification's section 4.2.5."""
     if not result.hits:
-        return NOTHING
+        return noticed(NOTHING, result, " ")
     searched = ", ".join(name for name, kind in COLLECTIONS if kind in kinds)
     blocks = [f"Found {len(result.hits)} results (searched: {searched}):"]
     for place, hit in enumerate(result.hits, 1):
@@ -115,7 +121,8 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool 
         body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
         details = _details(hit, result.model) if detailed else ()
         blocks.append("\n".join([*head, *body, *near_identical(hit), *details]))
-    return "\n\n".join([*blocks, *(_search_line(result) if detailed else ())])
+    blocks += _search_line(result) if detailed else ()
+    return noticed("\n\n".join(blocks), result, "\n\n")
 
 
 def near_identical(hit: Hit) -> list[str]:

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind, Principal
-from nur.domain.search import SearchRequest
+from nur.domain.notices import nothing_stored
+from nur.domain.search import SearchRequest, Silence
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})
+NOTHING = "No memories found."
 
 
 async def memory_store(
@@ -58,7 +60,8 @@ async def memory_search(
         SearchRequest(query=checked_text("query", query), selection=selection, limit=limit, tool="memory_search")
     )
     lines = [" ".join([_line(hit.note, hit.passages[0].text), *hits.near_identical(hit)]) for hit in result.hits]
-    return answers.answer("\n".join(lines) or "No memories found.", hits.structured(result))
+    text = hits.noticed("\n".join(lines) or NOTHING, result, "\n" if lines else " ")
+    return answers.answer(text, hits.structured(result))
 
 
 async def memory_list(
@@ -67,10 +70,13 @@ async def memory_list(
     limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
 ) -> CallToolResult:
     """List stored memories, newest first."""
-    found = await services.list_notes(Selection(kinds=MEMORIES, type=type), Principal(), limit=limit)
+    selection = Selection(kinds=MEMORIES, type=type)
+    found = await services.list_notes(selection, Principal(), limit=limit)
     if not found:
-        return answers.answer("No memories found.", {"memories": []})
-    lines = [f"Found {len(found)} memories:", *(_line(note, text) for note, text in found)]
+        empty = {"memories": [], "reason": Silence.NOTHING_STORED}
+        return answers.answer(f"{NOTHING} {nothing_stored(selection)}", empty)
+    count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
+    lines = [f"Found {count}:", *(_line(note, text) for note, text in found)]
     return answers.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
 
 

@@ -173,6 +173,7 @@ class SearchOut(BaseModel):
     items: list[ItemOut]
     degraded: list[str] = Field(description="rankers that did not answer")
     reason: str | None = Field(description="why there are no items: nothing_stored, below_floor, degraded")
+    notice: str | None = Field(description="what the answer lacks and why, in a sentence for people")
     confidence: float | None = Field(
         description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
     )
@@ -188,6 +189,7 @@ class SearchOut(BaseModel):
             items=[ItemOut.of(item) for item in answer.items],
             degraded=list(answer.degraded),
             reason=answer.reason,
+            notice=answer.notice,
             confidence=None if answer.confidence is None else round(answer.confidence, 4),
             dropped=answer.dropped,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -201,6 +202,7 @@ def test_each_kind_has_its_own_name_for_its_type() -> None:
 
 
 def test_silence_is_told_with_its_reason() -> None:
-    nothing = result(reason=Silence.BELOW_FLOOR)
-    assert artifact_text(nothing) == hybrid_text(nothing, frozenset({Kind.ARTIFACT})) == "No results found."
-    assert structured(nothing)["reason"] == "below_floor"
+    nothing = replace(result(reason=Silence.BELOW_FLOOR), notice="Nothing is near.")
+    told = "No results found. Nothing is near."
+    assert artifact_text(nothing) == hybrid_text(nothing, frozenset({Kind.ARTIFACT})) == told
+    assert (structured(nothing)["reason"], structured(nothing)["notice"]) == ("below_floor", "Nothing is near.")
