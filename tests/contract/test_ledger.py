@@ -802,6 +802,19 @@ async def test_a_chunk_is_unindexed_until_the_index_holds_its_notes_revision(led
     assert (await ledger.unindexed(ALL, EMBEDDING, 10))[0] == []
 
 
+async def test_selected_vectors_are_those_of_the_selection_whatever_the_index_holds(ledger: Ledger) -> None:
+    text = "Tea at four. Coffee at five."
+    indexed = await ledger.write(creation(a_note(text, pieces=2), text))
+    assert await ledger.mark_indexed(indexed.note.note_id, 1)
+    keys, vectors = await ledger.selected_vectors(ALL, EMBEDDING, 10)
+    assert sorted(keys) == sorted(indexed.chunk_keys)
+    stored = {s.chunk_key: s.chunk.content for s in await ledger.chunks(indexed.note.note_id)}
+    assert vectors.tobytes() == np.stack([vector_of(stored[key]) for key in keys]).tobytes()
+    assert len((await ledger.selected_vectors(ALL, EMBEDDING, 1))[0]) == 1
+    assert (await ledger.selected_vectors(replace(ALL, tenant="other"), EMBEDDING, 10))[0] == []
+    assert (await ledger.selected_vectors(ALL, "another:model:4", 10))[0] == []
+
+
 async def test_a_write_that_an_index_follows_is_indexed_at_once_and_queues_nothing(ledger: Ledger) -> None:
     note = await keep(ledger, creation(a_note(), indexed=True))
     assert (await ledger.unindexed(ALL, EMBEDDING, 10))[0] == []

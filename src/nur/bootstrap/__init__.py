@@ -56,13 +56,13 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(reranker.close)
         services = assemble(settings, ledger, index, embedder, reranker, clock)
         stack.push_async_callback(services.traces.flush)
-        await services.open_index()
+        await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
             await ledger.mark_all_indexed(embedder.model.version, clock.now())
         stack.push_async_callback(services.rebuild.stop)
         stack.push_async_callback(services.reembed.stop)
         for job in (
-            services.open_index.keep_trying(),
+            services.watch_index.forever(),
             services.work.forever(),
             services.tidy.forever(),
             services.traces.forever(),

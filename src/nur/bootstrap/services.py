@@ -23,7 +23,6 @@ from nur.services.get_note import GetNote
 from nur.services.health import Health
 from nur.services.ingest import Ingest
 from nur.services.list_notes import ListNotes
-from nur.services.open_index import OpenIndex
 from nur.services.privacy import PrivacyFilter
 from nur.services.query_vector import QueryVector
 from nur.services.quote import Quote
@@ -39,6 +38,7 @@ from nur.services.tidy import Tidy
 from nur.services.trace_searches import TraceSearches
 from nur.services.trash import Trash
 from nur.services.wait_until_indexed import WaitUntilIndexed
+from nur.services.watch_index import WatchIndex
 from nur.services.work import Work
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Services:
     reembed: ReembedOnline
     health: Health
     work: Work
-    open_index: OpenIndex
+    watch_index: WatchIndex
     privacy: PrivacyFilter
     ledger: Ledger
     index: VectorIndex
@@ -112,8 +112,11 @@ def assemble(
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
+    version = embedder.model.version
+    work = Work(ledger, index, embedder, clock)
+    watch_index = WatchIndex(ledger, index, clock, version, work.wake)
     search = Search(
-        gather=Gather(ledger, index, embedder, QueryVector(embedder), privacy),
+        gather=Gather(ledger, index, watch_index, embedder, QueryVector(embedder), privacy),
         rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
         quote=Quote(ledger),
         traces=traces,
@@ -125,9 +128,7 @@ def assemble(
     )
     get_note = GetNote(ledger, privacy, clock)
     forget = Forget(ledger, index, privacy)
-    work = Work(ledger, index, embedder, clock)
     trash = Trash(ledger, index, store, privacy, clock, work.wake)
-    version = embedder.model.version
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
@@ -150,9 +151,9 @@ def assemble(
         tidy=Tidy(ledger, forget, trash, clock),
         rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
         reembed=ReembedOnline(ledger, embedder, lambda name: open_named(settings, name), clock),
-        health=Health(ledger, index, embedder, clock),
+        health=Health(ledger, index, watch_index, embedder, clock),
         work=work,
-        open_index=OpenIndex(ledger, index, clock, version),
+        watch_index=watch_index,
         privacy=privacy,
         ledger=ledger,
         index=index,

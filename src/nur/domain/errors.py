@@ -9,6 +9,7 @@ NurError
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider answered that it never will: key or input
 │   ├── IndexDown           the vector index did not answer
+│   │   └── IndexLost       the vector index has lost records; it is rebuilt from the ledger
 │   ├── RerankerDown        the reranker did not answer, or not usably
 │   └── StoreDown           the ledger could not be read or written
 ├── BadConfiguration        the operator: exit code 2
@@ -88,6 +89,12 @@ class IndexDown(Unavailable):
     """The vector index did not answer."""
 
     code = "index_unavailable"
+
+
+class IndexLost(IndexDown):
+    """The vector index has lost records; it is rebuilt from the ledger."""
+
+    code = "index_lost"
 
 
 class RerankerDown(Unavailable):

@@ -63,6 +63,10 @@ class EventLog:
         """Something failed."""
         self._write(logging.ERROR, event, fields)
 
+    def critical(self, event: str, **fields: Field) -> None:
+        """The service as a whole is hurt: a store that cannot be used, an index that is lost, a start that failed."""
+        self._write(logging.CRITICAL, event, fields)
+
     def crash(self, event: str, **fields: Field) -> None:
         """A bug: logs the exception that is being handled, where it was raised, without its text."""
         self._log.error(event, extra={"component": self._component, "fields": fields}, exc_info=True)

@@ -174,6 +174,12 @@ class Ledger(Upkeep, Desk, Protocol):
         """Chunks whose index record is not at their note's revision, with their vectors."""
         ...
 
+    async def selected_vectors(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks in the selection with their vectors, whatever the index holds."""
+        ...
+
     async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
         """Look at chunks; what is deleted, expired or outside the selection is left out."""
         ...

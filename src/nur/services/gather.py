@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from nur.domain.search import SearchRequest
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.ledger import Corpus, Glance, Ledger
-    from nur.ports.vector_index import VectorIndex
+    from nur.ports.vector_index import Neighbour, VectorIndex
     from nur.retrieval.queries import WeighedTerms
     from nur.services.privacy import PrivacyFilter
     from nur.services.query_vector import QueryVector
+    from nur.services.watch_index import WatchIndex
 
 log = EventLog("RetrievalService")
 
@@ -38,8 +39,8 @@ LEAST_CANDIDATES = 20
 #: How many times more candidates are asked for when too few hits came of them, and where that ends.
 WIDER = 4
 MOST_CANDIDATES = 2_000
-#: Chunks compared one by one because the index has not heard of them yet; more would take longer than a search may.
-MOST_UNINDEXED = 50_000
+#: Chunks compared one by one because the index does not hold them; more would take longer than a search may.
+MOST_COMPARED = 50_000
 #: An answer without vectors is better than one after the provider's whole patience.
 QUERY_SECONDS = 10.0
 #: A turn answers for what is said this near to it.
@@ -77,14 +78,25 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class _Dense:
+    """What the dense ranker found."""
+
+    vector: Floats | None = None  #: None: the question is not compared by meaning
+    cosines: Mapping[ChunkKey, float] = field(default_factory=dict)
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Gather:
     """Asks the rankers, then the ledger, which has the last word on what may be shown."""
 
     ledger: Ledger
     index: VectorIndex
+    watch_index: WatchIndex
     embedder: Embedder
     query_vector: QueryVector
     privacy: PrivacyFilter
+    most_compared: int = MOST_COMPARED
 
     async def __call__(self, request: SearchRequest) -> Found:
         """Candidates of both rankers and the turns beside them, with their cosines."""
@@ -98,10 +110,10 @@ class Gather:
     async def _collect(
         self, request: SearchRequest, question: Question, wanted: int, vector: Floats | None = None
     ) -> Found:
-        (vector, dense), lexical = await asyncio.gather(
+        dense, lexical = await asyncio.gather(
             self._dense(request, question.corpus, wanted, vector), self._lexical(request, question, wanted)
         )
-        keys = list({**(dense or {}), **dict.fromkeys(lexical)})
+        keys = list({**dense.cosines, **dict.fromkeys(lexical)})
         read, beside = await self._with_turns_beside(await self.ledger.glances(keys, request.selection), request)
         candidates = self.privacy.filter_results(read, request.principal)
         shown = {candidate.chunk_key for candidate in candidates}
@@ -110,11 +122,11 @@ class Gather:
             beside=self.privacy.filter_results(beside, request.principal),
             dropped=[key for key in keys if key not in shown],
             question=question,
-            vector=vector,
-            cosines={} if vector is None else await self._cosines(vector, candidates, dense or {}),
+            vector=dense.vector,
+            cosines={} if dense.vector is None else await self._cosines(dense.vector, candidates, dense.cosines),
             wanted=wanted,
-            has_more=wanted < MOST_CANDIDATES and max(len(lexical), len(dense or {})) >= wanted,
-            degraded=("dense",) if dense is None else (),
+            has_more=wanted < MOST_CANDIDATES and max(len(lexical), len(dense.cosines)) >= wanted,
+            degraded=dense.degraded,
             store_moved=not {glance.chunk_key for glance in read}.issuperset(lexical),
         )
 
@@ -148,16 +160,13 @@ class Gather:
             corpus=corpus,
         )
 
-    async def _dense(
-        self, request: SearchRequest, corpus: Corpus, wanted: int, vector: Floats | None
-    ) -> tuple[Floats | None, Mapping[ChunkKey, float] | None]:
-        """The question's vector and the cosines of the nearest chunks; None for both when there is no answer."""
+    async def _dense(self, request: SearchRequest, corpus: Corpus, wanted: int, vector: Floats | None) -> _Dense:
+        """The question's vector and the cosines of the nearest chunks."""
         if request.mode is Mode.LEXICAL:
-            return None, {}
+            return _Dense()
         if vector is None:
             vector = await self._vector(request, corpus)
-        nearest = None if vector is None else await self._nearest(request, vector, wanted)
-        return (None, None) if nearest is None else (vector, nearest)
+        return _Dense(degraded=("dense",)) if vector is None else await self._nearest(request, vector, wanted)
 
     async def _vector(self, request: SearchRequest, corpus: Corpus) -> Floats | None:
         try:
@@ -166,20 +175,39 @@ class Gather:
             log.warning("dense_unavailable", error=type(error).__name__)
             return None
 
-    async def _nearest(self, request: SearchRequest, vector: Floats, wanted: int) -> dict[ChunkKey, float] | None:
-        """The nearest chunks: asks the index, and looks exactly at what it has not heard of yet."""
+    async def _nearest(self, request: SearchRequest, vector: Floats, wanted: int) -> _Dense:
+        """The nearest chunks: asks the index, and compares exactly with what it does not hold.
+
+        An index that returns fewer than asked has nothing more, or has lost records. Comparing with everything in
+        the selection costs little in the first case, and the answer is complete in both.
+        """
+        version = self.embedder.model.version
+        near, (keys, vectors) = await asyncio.gather(
+            self._from_index(request, vector, wanted),
+            self.ledger.unindexed(request.selection, version, self.most_compared),
+        )
+        held = {neighbour.chunk_key: neighbour.similarity for neighbour in near or ()}
+        if near is None or (len(near) < wanted and not self.index.follows_commits):
+            fresh = len(keys)
+            keys, vectors = await self.ledger.selected_vectors(request.selection, version, self.most_compared)
+            if near is not None and len(held.keys() & set(keys)) + fresh < len(keys):
+                self.watch_index.doubt()
+        if len(keys) == self.most_compared:
+            return _Dense(degraded=("dense",))
+        cosines = held | _exact(vector, keys, vectors)
+        best = dict(nlargest(wanted, cosines.items(), key=lambda item: item[1]))
+        return _Dense(vector, best, ("dense",) if near is None else ())
+
+    async def _from_index(self, request: SearchRequest, vector: Floats, wanted: int) -> list[Neighbour] | None:
+        """What the index says; None when it is not to be trusted or does not answer."""
+        if not self.watch_index.is_trusted:
+            return None
         try:
-            near, (fresh, vectors) = await asyncio.gather(
-                self.index.query(vector, request.selection, wanted),
-                self.ledger.unindexed(request.selection, self.embedder.model.version, MOST_UNINDEXED),
-            )
+            return await self.index.query(vector, request.selection, wanted)
         except IndexDown as error:
             log.warning("dense_unavailable", error=type(error).__name__)
+            self.watch_index.distrust(error)
             return None
-        if len(fresh) == MOST_UNINDEXED:
-            return None
-        cosines = {neighbour.chunk_key: neighbour.similarity for neighbour in near} | _exact(vector, fresh, vectors)
-        return dict(nlargest(wanted, cosines.items(), key=lambda item: item[1]))
 
     async def _lexical(self, request: SearchRequest, question: Question, wanted: int) -> list[ChunkKey]:
         """Chunks that hold the question's telling words."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Backlog, Ledger
     from nur.ports.vector_index import IndexHealth, VectorIndex
+    from nur.services.watch_index import WatchIndex
 
 #: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
 PROBE_SECONDS = 30.0
@@ -48,6 +49,7 @@ class Health:
 
     ledger: Ledger
     index: VectorIndex
+    watch_index: WatchIndex
     embedder: Embedder
     clock: Clock
     _probe: Probe | None = None
@@ -56,7 +58,8 @@ class Health:
 
     async def __call__(self) -> HealthReport:
         """Check the store, the index and the embedder at once."""
-        store, index, embedder = await asyncio.gather(self._store(), self._index(), self._embedder())
+        store, embedder = await asyncio.gather(self._store(), self._embedder())
+        index = self._index()
         if store["status"] != HealthStatus.HEALTHY:
             status = HealthStatus.UNHEALTHY
         elif any(check["status"] != HealthStatus.HEALTHY for check in (index, embedder)):
@@ -93,8 +96,8 @@ class Health:
             **_outbox(backlog),
         }
 
-    async def _index(self) -> dict[str, object]:
-        found: IndexHealth = await self.index.health()
+    def _index(self) -> dict[str, object]:
+        found: IndexHealth = self.watch_index.health
         status = HealthStatus.HEALTHY if found.healthy else HealthStatus.UNHEALTHY
         check: dict[str, object] = {"status": status, "name": self.index.name, "latency_ms": found.latency_ms}
         return check | ({"error": found.error} if found.error else {})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chromadb.errors import NotFoundError
 
 from nur.adapters.chroma import names
-from nur.domain.errors import StoreForeign
+from nur.domain.errors import IndexLost, StoreForeign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -122,8 +122,9 @@ class ChromaStore:
 
     def drop(self) -> None:
         """Delete this store's collections; the mark stays. Raises StoreForeign before anything is deleted."""
+        self._known.clear()  # some may have been deleted, or replaced, by somebody else
         for name in [name for name in names.ALL if self._find(name)]:
-            self._known.pop(name, None)
+            del self._known[name]
             self.client.delete_collection(name + self._suffix)
 
     def _held_in(self, name: str, note_ids: list[str]) -> list[HeldRecord]:
@@ -150,16 +151,21 @@ class ChromaStore:
         self._on(name, lambda collection: collection.delete(record_ids))
 
     def _on(self, name: str, work: Callable[[Collection], T], *, make: bool = False) -> T | None:
-        """Do it on a collection, None if there is none; once more if the one we knew was deleted behind our back."""
+        """Do it on a collection; None if there has never been one.
+
+        Raises IndexLost when somebody else deleted the collection: it stays known until `drop`, so that no later
+        call takes what is missing for empty.
+        """
         for _ in range(2):
             collection = self._find_or_make(name) if make else self._find(name)
             if collection is None:
                 return None
             try:
                 return work(collection)
-            except NotFoundError:
-                self._known.pop(name, None)
-        return None
+            except NotFoundError as error:
+                if self._known.get(name) is collection:
+                    raise IndexLost(f"The Chroma collection '{collection.name}' is gone.") from error
+        raise IndexLost(f"The Chroma collection '{name}{self._suffix}' keeps being replaced.")
 
     def _find(self, name: str) -> Collection | None:
         if name not in self._known:

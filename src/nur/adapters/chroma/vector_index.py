@@ -41,6 +41,7 @@ P = ParamSpec("P")
 
 _THREADS = 8  #: our own, so that a Chroma that hangs does not use up the event loop's
 _HEALTH_SECONDS = 5.0
+_QUERY_SECONDS = 2.0  #: a search has another way to answer, and does not wait longer for this one
 _SPARE = 2  #: asked for, a hit wanted: expired records, other tenants' and parents are among them
 
 _log = EventLog("chroma")
@@ -73,6 +74,7 @@ class ChromaVectorIndex:
         clock: Clock,
         suffix: str = "",
         timeout_seconds: float = 30.0,
+        query_seconds: float = _QUERY_SECONDS,
     ) -> None:
         """`suffix` tells the collections of later embedding versions from the first one's, whose names are plain."""
         self._place = place
@@ -81,6 +83,7 @@ class ChromaVectorIndex:
         self._clock = clock
         self._suffix = suffix
         self._timeout_seconds = timeout_seconds
+        self._query_seconds = query_seconds
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="chroma")
         self._store: ChromaStore | None = None
         self._clean = False
@@ -109,16 +112,15 @@ class ChromaVectorIndex:
             await self._run("apply", self._apply, self._opened(), ops)
 
     async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key: all collections or IndexDown."""
+        """The nearest chunks in the selection, nearest first, ties by key. Raises IndexDown, IndexLost."""
         if limit <= 0:
             return []
-        store, now = self._opened(), self._clock.now()
-        answers = await asyncio.gather(
-            *(
-                self._run("query", self._nearest, store, name, vector, selection, limit, now)
-                for name in names.of_kinds(selection.kinds)
-            )
-        )
+        try:
+            async with asyncio.timeout(self._query_seconds):
+                answers = await self._ask(vector, selection, limit)
+        except TimeoutError as error:
+            _log.error("chroma_failed", operation="query", error="TimeoutError")
+            raise IndexDown(f"{self._place} did not answer within {self._query_seconds:g} seconds.") from error
         found = [
             Neighbour(ChunkKey(int(hit.metadata["chunk_key"])), hit.similarity) for hits in answers for hit in hits
         ]
@@ -148,6 +150,16 @@ class ChromaVectorIndex:
             error = str(failure) or self._place.unreachable
         latency_ms = round((time.perf_counter() - started) * 1000)
         return IndexHealth(healthy=error is None, latency_ms=latency_ms, error=error)
+
+    async def _ask(self, vector: Floats, selection: Selection, limit: int) -> list[list[Found]]:
+        """The nearest records of each collection."""
+        store, now = self._opened(), self._clock.now()
+        return await asyncio.gather(
+            *(
+                self._run("query", self._nearest, store, name, vector, selection, limit, now)
+                for name in names.of_kinds(selection.kinds)
+            )
+        )
 
     def _opened(self) -> ChromaStore:
         if self._store is None:

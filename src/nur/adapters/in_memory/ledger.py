@@ -138,10 +138,14 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     ) -> tuple[list[ChunkKey], Floats]:
         """Chunks whose index record is not at their note's revision, with their vectors."""
         rows = self._selected(self._chunks.with_vector(embedding_version), selection)
-        stale = [row for row in rows if not self._is_indexed(row)][:limit]
-        if not stale:
-            return [], np.empty((0, 0), dtype=np.float32)
-        return [row.chunk_key for row in stale], np.stack([row.vectors[embedding_version] for row in stale])
+        return _keys_and_vectors([row for row in rows if not self._is_indexed(row)][:limit], embedding_version)
+
+    async def selected_vectors(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks in the selection with their vectors, whatever the index holds."""
+        rows = self._selected(self._chunks.with_vector(embedding_version), selection)
+        return _keys_and_vectors(rows[:limit], embedding_version)
 
     async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
         """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
@@ -240,3 +244,9 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
 
     def _glance(self, row: ChunkRow) -> Glance:
         return Glance.of(row.stored(), self._notes[row.note_id])
+
+
+def _keys_and_vectors(rows: Sequence[ChunkRow], embedding_version: str) -> tuple[list[ChunkKey], Floats]:
+    if not rows:
+        return [], np.empty((0, 0), dtype=np.float32)
+    return [row.chunk_key for row in rows], np.stack([row.vectors[embedding_version] for row in rows])

@@ -24,6 +24,7 @@ STATUS = {
     "embedding_failed": 503,
     "embedding_refused": 503,
     "index_unavailable": 503,
+    "index_lost": 503,
     "storage_failed": 503,
     "unavailable": 503,
     "configuration": 503,

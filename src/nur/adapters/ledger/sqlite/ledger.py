@@ -158,6 +158,12 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         """Chunks whose index record is not at their note's revision, with their vectors."""
         return await self._read(searching.unindexed, selection, embedding_version, limit, self._clock.now())
 
+    async def selected_vectors(
+        self, selection: Selection, embedding_version: str, limit: int
+    ) -> tuple[list[ChunkKey], Floats]:
+        """Chunks in the selection with their vectors, whatever the index holds."""
+        return await self._read(searching.selected_vectors, selection, embedding_version, limit, self._clock.now())
+
     async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
         """Look at chunks; what is deleted, expired or outside the selection is left out."""
         return await self._read(searching.glances, keys, selection, self._clock.now())
