@@ -75,6 +75,7 @@ class OpenAIStub:
         self._script: deque[Fault | None] = deque()
         self._forever: Fault | None = None
         self._in_flight = 0
+        self._released = asyncio.Event()
         # TCP by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._listener.bind(("127.0.0.1", 0))
@@ -84,6 +85,11 @@ class OpenAIStub:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="openai-stub", daemon=True)
         self._open: set[asyncio.Task[None]] = set()
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests for embeddings are being answered."""
+        return self._in_flight
 
     @property
     def url(self) -> str:
@@ -97,6 +103,10 @@ class OpenAIStub:
     def fail_forever(self, fault: Fault) -> None:
         """Misbehave on every request for embeddings that has no fault of its own."""
         self._forever = fault
+
+    def release(self) -> None:
+        """Answer the requests that `faults.HELD` keeps waiting, and every later one, at once."""
+        self._loop.call_soon_threadsafe(self._released.set)
 
     def heal(self) -> None:
         """Forget all faults."""
@@ -169,6 +179,8 @@ class OpenAIStub:
         if fault.reset:
             _reset(writer)
             return False
+        if fault.held:
+            await self._released.wait()
         await asyncio.sleep(fault.delay_seconds)
         return await self._misbehave(fault, request, writer)
 

@@ -71,8 +71,9 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
 
     mcp = _Mcp(server)
     routes: list[BaseRoute] = [
-        Route("/mcp", mcp),
-        Route("/mcp/", mcp),
+        # No GET: the server has nothing to say on a stream of its own, and an open one would hold up the exit.
+        Route("/mcp", mcp, methods=["POST"]),
+        Route("/mcp/", mcp, methods=["POST"]),
         Route("/health", health),
         Route("/livez", live),
         Route("/readyz", ready),

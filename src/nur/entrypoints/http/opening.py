@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from nur.domain.errors import NurError
+from nur.entrypoints.http.calls import CallsInFlight
 from nur.observability.events import EventLog
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ class Opening:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = contextlib.AsyncExitStack()
-        self._calls = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self.calls = CallsInFlight()
         self._reopened = asyncio.Event()
 
     async def __aenter__(self) -> Self:
@@ -45,19 +44,13 @@ class Opening:
 
     @asynccontextmanager
     async def services(self) -> AsyncIterator[Services]:
-        """The services for one call, once they are there. Raises what keeps them from opening."""
+        """The services for one call, once they are open. Raises what keeps them from opening."""
         task = None
         while task is not self._task:  # it may have been opened again while this call waited for it
             task = self._task
             services = await asyncio.shield(task)
-        self._calls += 1
-        self._quiet.clear()
-        try:
+        async with self.calls.one():
             yield services
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self._quiet.set()
 
     def reopen(self) -> None:
         """Close the store and open it again: calls that are being answered end first, later ones wait."""
@@ -72,9 +65,8 @@ class Opening:
             await asyncio.shield(self._task)
 
     async def _open_again(self) -> Services:
-        log.info("store_reopening", calls=self._calls)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._quiet.wait(), QUIET_SECONDS)
+        log.info("store_reopening", calls=len(self.calls))
+        await self.calls.wait_for_none(QUIET_SECONDS)
         await self._stack.aclose()
         return await self._open()
 

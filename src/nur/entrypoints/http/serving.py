@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from nur.domain.errors import BadConfiguration
 from nur.entrypoints.http.app import make_app
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from nur.entrypoints.http.calls import CallsInFlight
     from nur.settings import Settings
 
 log = EventLog("Server")
 
-#: Together under the ten seconds that supervisors allow.
-DRAIN_SECONDS = 8
+#: After SIGTERM, together under the ten seconds that supervisors allow: for a call to be done, for its answer to be
+#: sent, and for the store to be closed.
+CALL_SECONDS = 8
+DRAIN_SECONDS = 9
 
 
 async def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
@@ -55,7 +59,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
             timeout_graceful_shutdown=DRAIN_SECONDS,
             server_header=False,
         )
-        server = Draining(config)
+        server = Draining(config, opening.calls)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             async with opening.services():
@@ -78,7 +82,20 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
 
 
 class Draining(uvicorn.Server):
-    """Leaves on SIGTERM or Ctrl-C and lets us close the store; uvicorn's own raises the signal again before that."""
+    """Exits on SIGTERM or Ctrl-C when the calls in flight are answered, and lets us close the store.
+
+    uvicorn's own server raises the signal again before that, and sse_starlette would cut every MCP answer.
+    """
+
+    def __init__(self, config: uvicorn.Config, calls: CallsInFlight) -> None:
+        super().__init__(config)
+        self._calls = calls
+        AppStatus.enable_automatic_graceful_drain = False
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more calls and wait for those in flight."""
+        self._calls.stop(CALL_SECONDS)
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -44,6 +44,7 @@ def make_server(offered: Sequence[Tool]) -> MCPServer:
         instructions=INSTRUCTIONS,
         tools=list(offered),
         log_level="WARNING",
+        subscriptions=False,  # the list of tools never changes while the server runs
     )
     server.streamable_http_app(
         stateless_http=True,

@@ -62,8 +62,23 @@ def running(folder: Path) -> Server | None:
 def _start(folder: Path) -> Server:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = folder / "server.log"
+    process = _spawn(folder, log)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server := running(folder):
+            return server
+        code = process.poll()
+        if code == _IN_USE:  # another relay's server is coming up, or a server that was told to stop has not exited yet
+            process = _spawn(folder, log)
+        elif code is not None:
+            raise _failed(code, log)
+        time.sleep(_POLL_SECONDS)
+    raise DataFolderInUse(f"No server answered for {folder} within {START_SECONDS:.0f} s. Its log is {log}.")
+
+
+def _spawn(folder: Path, log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as errors:
-        process = subprocess.Popen(  # noqa: S603  # our own program
+        return subprocess.Popen(  # noqa: S603  # our own program
             [sys.executable, "-m", "nur", "serve", "--port", "0", "--quiet", "--data-dir", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -71,15 +86,6 @@ def _start(folder: Path) -> Server:
             env={**os.environ, "NUR_IDLE_EXIT_MINUTES": IDLE_EXIT_MINUTES},
             start_new_session=True,
         )
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if server := running(folder):
-            return server
-        code = process.poll()
-        if code is not None and code != _IN_USE:  # in use: another relay was quicker, and its server is coming up
-            raise _failed(code, log)
-        time.sleep(_POLL_SECONDS)
-    raise DataFolderInUse(f"No server answered for {folder} within {START_SECONDS:.0f} s. Its log is {log}.")
 
 
 def _failed(code: int, log: Path) -> NurError:

@@ -32,6 +32,7 @@ class Relay:
         self._server = locate()
         self._write = write
         self._writing = threading.Lock()
+        self._locating = threading.Lock()
         self._version: str | None = None  #: what `initialize` agreed on; newer clients name it in every message
         self._calls: dict[Any, http.client.HTTPConnection] = {}
 
@@ -74,11 +75,18 @@ class Relay:
 
     def _request(self, line: str, headers: dict[str, str]) -> http.client.HTTPConnection:
         """Send the request; a server that has left meanwhile is looked for, or started, once more."""
+        server = self._server
         try:
-            return _send_request(self._server, line, headers)
+            return _send_request(server, line, headers)
         except ConnectionError:
-            self._server = self._locate()
-            return _send_request(self._server, line, headers)
+            return _send_request(self._successor(server), line, headers)
+
+    def _successor(self, gone: Server) -> Server:
+        """The server after one that has left: calls that notice together start only one."""
+        with self._locating:
+            if self._server is gone:
+                self._server = self._locate()
+            return self._server
 
     def _headers(self, message: Any) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
