@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from contextlib import asynccontextmanager
+import sqlite3
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -188,6 +189,8 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         await ledger.close()
 
     asyncio.run(make())
+    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as store:
+        store.execute("DELETE FROM store_facts WHERE name = 'store_id'")  # each copy is a store of its own
     return folder / FILE
 
 

@@ -230,14 +230,14 @@ async def test_each_embedding_version_has_its_own_vectors(ledger: Ledger) -> Non
 
 async def test_what_was_written_is_there_after_closing_and_opening_again(ledger: Ledger) -> None:
     note = await keep(ledger, creation(a_note()))
-    await ledger.set_fact("store_id", "s1")
+    await ledger.set_fact("a_fact", "s1")
 
     await ledger.close()
     await ledger.open()
 
     assert await held(ledger, note) == note
     assert await found_by(ledger, "tea") == [note.note_id]
-    assert await ledger.fact("store_id") == "s1"
+    assert await ledger.fact("a_fact") == "s1"
     await ledger.ping()
 
 
@@ -1059,8 +1059,8 @@ async def test_a_fact_is_settled_once_and_set_any_time(ledger: Ledger) -> None:
 
 
 async def test_of_many_who_settle_a_fact_at_once_all_get_the_same(ledger: Ledger) -> None:
-    answers = await asyncio.gather(*(ledger.settle("store_id", f"s{i}") for i in range(16)))
-    assert set(answers) == {await ledger.fact("store_id")}
+    answers = await asyncio.gather(*(ledger.settle("a_fact", f"s{i}") for i in range(16)))
+    assert set(answers) == {await ledger.fact("a_fact")}
 
 
 def test_the_words_of_these_tests_are_what_lexical_rows_hold() -> None:

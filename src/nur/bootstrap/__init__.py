@@ -55,7 +55,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         reranker = make_reranker(settings)
         stack.push_async_callback(reranker.close)
         services = assemble(settings, ledger, index, embedder, reranker, clock)
-        stack.push_async_callback(services.traces.flush)
+        stack.push_async_callback(services.traces.close)
         await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
             await ledger.mark_all_indexed(embedder.model.version, clock.now())

@@ -12,12 +12,14 @@ NurError
 │   │   └── IndexLost       the vector index has lost records; it is rebuilt from the ledger
 │   ├── RerankerDown        the reranker did not answer, or not usably
 │   └── StoreDown           the ledger could not be read or written
+│       └── StoreFull       the disk is full; nothing was written
 ├── BadConfiguration        the operator: exit code 2
 │   └── KeyRefused          the provider turned the key away
 ├── DataFolderInUse         the operator: exit code 3
 └── StoreUnusable           the operator: exit code 4; nothing was deleted
     ├── StoreNewer          written by a newer program
     ├── StoreForeign        not ours
+    ├── StoreMissing        a store was here, its files are not
     └── StoreDamaged        cannot be read
 """
 
@@ -109,6 +111,12 @@ class StoreDown(Unavailable):
     code = "storage_failed"
 
 
+class StoreFull(StoreDown):
+    """The disk is full; nothing was written."""
+
+    code = "disk_full"
+
+
 class BadConfiguration(NurError):
     """A setting is wrong; the message names it and the fix."""
 
@@ -143,6 +151,10 @@ class StoreNewer(StoreUnusable):
 
 class StoreForeign(StoreUnusable):
     """What is there was not made by this store."""
+
+
+class StoreMissing(StoreUnusable):
+    """The store's files were deleted, moved or replaced."""
 
 
 class StoreDamaged(StoreUnusable):

@@ -58,7 +58,7 @@ class Health:
 
     async def __call__(self) -> HealthReport:
         """Check the store, the index and the embedder at once."""
-        store, embedder = await asyncio.gather(self._store(), self._embedder())
+        store, embedder = await asyncio.gather(self.store(), self._embedder())
         index = self._index()
         if store["status"] != HealthStatus.HEALTHY:
             status = HealthStatus.UNHEALTHY
@@ -83,13 +83,14 @@ class Health:
                 self._probed_at = now
             return self._probe
 
-    async def _store(self) -> dict[str, object]:
+    async def store(self) -> dict[str, object]:
+        """Whether the store can be read and, as far as is known, written."""
         started = self.clock.monotonic()
         try:
             await self.ledger.ping()
             backlog = await self.ledger.backlog(self.clock.now())
         except NurError as error:
-            return {"status": HealthStatus.UNHEALTHY, "error": str(error)}
+            return {"status": HealthStatus.UNHEALTHY, "code": error.code, "error": str(error)}
         return {
             "status": HealthStatus.HEALTHY,
             "latency_ms": round((self.clock.monotonic() - started) * 1000),

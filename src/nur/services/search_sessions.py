@@ -6,15 +6,16 @@ so that a repeated answer cannot show what was deleted, changed or hidden meanwh
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from nur.domain.chunks import chunk_public_id, chunk_uuid
-from nur.domain.errors import NotFound
+from nur.domain.errors import NotFound, StoreDown, StoreUnusable
 from nur.domain.notes import NoteId
 from nur.domain.search import Passage
+from nur.observability.events import EventLog
 from nur.ports.desk import HitRecord, Session
 from nur.retrieval.neighbours import surround
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from nur.retrieval.neighbours import Surroundings
     from nur.services.get_note import GetNote
     from nur.services.search import Search
+
+
+log = EventLog("RetrievalService")
 
 
 class Payload(StrEnum):
@@ -81,6 +85,7 @@ class Answer:
     notice: str | None  #: what it lacks and why, in words
     confidence: float | None  #: how sure it is that the best hit answers, 0 to 1
     dropped: int  #: found then, but gone, changed or hidden now
+    kept: bool = True  #: whether it can be asked for again
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,16 @@ class SearchSessions:
             result=_outline(result),
             created_at=self.clock.now(),
         )
-        await self.ledger.put_session(session)
-        return await self._shown(session, request.principal)
+        return replace(await self._shown(session, request.principal), kept=await self._keep(session))
+
+    async def _keep(self, session: Session) -> bool:
+        """Whether it could be kept: an answer does not need a store that can be written."""
+        try:
+            await self.ledger.put_session(session)
+        except (StoreDown, StoreUnusable) as error:
+            log.warning("search_not_kept", error=error.code)
+            return False
+        return True
 
     async def again(self, search_id: UUID, principal: Principal) -> Answer:
         """The same answer, less what may no longer be shown. Raises NotFound."""

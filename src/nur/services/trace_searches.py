@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import chunk_uuid
-from nur.domain.errors import Unavailable
+from nur.domain.errors import NurError
 from nur.domain.traces import Trace, TraceItem, selection_as_json
 from nur.observability.events import EventLog
 from nur.retrieval.verdicts import judge
@@ -122,7 +122,7 @@ class TraceSearches:
             await self.clock.sleep(BATCH_SECONDS)
             try:
                 await self.flush()
-            except Unavailable as error:
+            except NurError as error:
                 log.warning("traces_wait", error=error.code, pending=len(self._pending))
 
     async def purge_forever(self) -> None:
@@ -131,7 +131,7 @@ class TraceSearches:
             try:
                 purged = await self.ledger.purge_traces(self.clock.now() - timedelta(days=self.retention_days))
                 log.debug("traces_purged", traces=purged)
-            except Unavailable as error:
+            except NurError as error:
                 log.warning("purge_waits", error=error.code)
             await self.clock.sleep(PURGE_SECONDS)
 
@@ -143,6 +143,13 @@ class TraceSearches:
             for trace in batch:
                 self._pending.pop(trace.trace_id, None)
         self._waiting.clear()
+
+    async def close(self) -> None:
+        """Write what waits, if the store can be written; traces are no reason to fail."""
+        try:
+            await self.flush()
+        except NurError as error:
+            log.warning("traces_lost", error=error.code, pending=len(self._pending))
 
     def trace_of(self, searched: Searched) -> Trace:
         """Everything about a search but the texts it read."""

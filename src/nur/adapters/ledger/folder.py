@@ -17,11 +17,28 @@ if sys.platform == "win32":
 
     def _lock(file: IO[str]) -> None:
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+    def _lock_folder(path: Path) -> int | None:
+        del path  # an open file cannot be deleted here: the lock file is enough
+        return None
 else:
     import fcntl
 
     def _lock(file: IO[str]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _lock_folder(path: Path) -> int | None:
+        """Lock the folder itself: a lock file may be deleted while it is locked, and another process make a new one."""
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise
+        except OSError:  # some network file systems cannot lock a folder
+            os.close(descriptor)
+            return None
+        return descriptor
 
 
 class DataFolder:
@@ -30,6 +47,7 @@ class DataFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[str] | None = None
+        self._descriptor: int | None = None
 
     def acquire(self) -> None:
         """Own the folder, or raise DataFolderInUse. The process id in the lock file is information only."""
@@ -46,6 +64,7 @@ class DataFolder:
             ) from error
         try:
             _lock(file)
+            self._descriptor = _lock_folder(self.path)
         except OSError as error:
             file.seek(0)
             owner = file.read().strip() or "unknown"
@@ -54,10 +73,11 @@ class DataFolder:
                 f"The data folder {self.path} is in use by process {owner}. "
                 "Talk to that server, stop it, or set NUR_DATA_DIR to another folder."
             ) from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
         self._file = file
+        with contextlib.suppress(OSError):  # a full disk: the process id is information only
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
 
     def release(self) -> None:
         """Let another process have it."""
@@ -66,3 +86,6 @@ class DataFolder:
                 self._file.truncate(0)
             self._file.close()
             self._file = None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -58,8 +58,10 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
 
     async def ready(_: Request) -> Response:
         async with services() as opened:
-            await opened.ledger.ping()
-        return PlainTextResponse("ok")
+            store = await opened.health.store()
+        if store["status"] is HealthStatus.HEALTHY:
+            return PlainTextResponse("ok")
+        return PlainTextResponse(str(store["error"]), status_code=503)
 
     async def exposition(_: Request) -> Response:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -171,8 +171,12 @@ def _server_file(folder: Path, url: str, token: str | None) -> Iterator[None]:
     path = folder / "server.json"
     facts = {"url": url, "pid": os.getpid(), "version": version("nur-memory"), "token": token}
     path.unlink(missing_ok=True)
-    with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600), encoding="utf-8") as file:
-        json.dump(facts, file)
+    try:
+        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600), encoding="utf-8") as file:
+            json.dump(facts, file)
+    except OSError as error:  # a full disk: searches are answered all the same
+        path.unlink(missing_ok=True)
+        log.warning("server_file_not_written", error=error.strerror, hint="Commands and nur stdio cannot find it.")
     try:
         yield
     finally:

@@ -26,6 +26,7 @@ STATUS = {
     "index_unavailable": 503,
     "index_lost": 503,
     "storage_failed": 503,
+    "disk_full": 503,
     "unavailable": 503,
     "configuration": 503,
 }
@@ -126,7 +127,7 @@ async def of_nur(request: Request, error: Exception) -> Response:
     assert isinstance(error, NurError)  # noqa: S101  # registered for this class
     status = STATUS.get(error.code, 500)
     log.warning("request_failed", method=request.method, status=status, error=error.code)
-    headers = {"Retry-After": "5"} if status == STATUS["unavailable"] else {}
+    headers = {"Retry-After": "5"} if status == STATUS["unavailable"] and error.retryable else {}
     return answer(status, error.code, str(error), retryable=error.retryable, headers=headers)
 
 

@@ -178,6 +178,7 @@ class SearchOut(BaseModel):
         description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
     )
     dropped: int = Field(description="found at first, but gone, changed or hidden since")
+    kept: bool = Field(description="whether it can be asked for again; false while the store cannot be written")
 
     @classmethod
     def of(cls, answer: Answer) -> "SearchOut":
@@ -192,6 +193,7 @@ class SearchOut(BaseModel):
             notice=answer.notice,
             confidence=None if answer.confidence is None else round(answer.confidence, 4),
             dropped=answer.dropped,
+            kept=answer.kept,
         )
 
 

@@ -54,7 +54,7 @@ async def test_a_second_ledger_is_refused_and_the_first_goes_on(tmp_path: Path) 
         await second.open()
     await second.close()
 
-    assert await first.settle("store_id", "s") == "s"
+    assert await first.settle("a", "s") == "s"
     await first.close()
 
 
@@ -75,6 +75,17 @@ def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     folder.release()
 
 
+def test_a_deleted_lock_file_makes_no_second_owner(tmp_path: Path) -> None:
+    owner = DataFolder(tmp_path)
+    owner.acquire()
+    (tmp_path / "lock").unlink()
+
+    with pytest.raises(DataFolderInUse):
+        DataFolder(tmp_path).acquire()
+
+    owner.release()
+
+
 async def test_nobody_else_can_read_what_is_stored(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o755)
@@ -83,8 +94,8 @@ async def test_nobody_else_can_read_what_is_stored(tmp_path: Path) -> None:
     await ledger.set_fact("a", "b")
 
     assert mode_of(folder) == 0o700
-    assert {path.name: mode_of(path) for path in folder.iterdir() if path.name.startswith(FILE)} == dict.fromkeys(
-        [FILE, f"{FILE}-shm", f"{FILE}-wal"], 0o600
+    assert {path.name: mode_of(path) for path in folder.iterdir()} == dict.fromkeys(
+        [FILE, f"{FILE}-shm", f"{FILE}-wal", "lock", "nur.id"], 0o600
     )
     await ledger.close()
 
@@ -98,7 +109,7 @@ async def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
         await ledger.set_fact("a", "kept")
         await ledger.close()
 
-    assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["lock", FILE]
+    assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["lock", FILE, "nur.id"]
 
 
 def test_a_folder_that_cannot_be_made_is_a_matter_of_configuration(tmp_path: Path) -> None:

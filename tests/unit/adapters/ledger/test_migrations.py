@@ -181,5 +181,5 @@ async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / FILE).touch()
     ledger = SqliteLedger(tmp_path, ManualClock())
     await ledger.open()
-    assert await ledger.settle("store_id", "s") == "s"
+    assert await ledger.settle("a", "s") == "s"
     await ledger.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -11,11 +14,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from nur.adapters.ledger import desk, migrations, notes, outbox, reading, searching
 from nur.adapters.ledger import traces as trace_rows
 from nur.adapters.ledger.folder import DataFolder
+from nur.adapters.ledger.sqlite.condition import Condition
 from nur.adapters.ledger.sqlite.desk import SqliteDesk
+from nur.adapters.ledger.sqlite.failures import translate
+from nur.adapters.ledger.sqlite.files import FILE, STORE_ID, StoreFiles
+from nur.adapters.ledger.sqlite.integrity import BackgroundCheck, refuse_damaged
 from nur.adapters.ledger.sqlite.threads import ReaderThreads, WriterThread, make_engine
 from nur.adapters.ledger.sqlite.upkeep import SqliteUpkeep
 from nur.adapters.ledger.tables import store_facts
-from nur.domain.errors import StoreDamaged
+from nur.domain.errors import NurError, StoreDamaged, StoreFull
+from nur.observability.events import EventLog
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
@@ -33,7 +41,12 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
     from nur.ports.ledger import Candidate, Corpus, Glance, Lexical, NoteWrite, Place, StoredChunk, Written
 
-FILE = "nur.db"
+__all__ = ["FILE", "SqliteLedger"]
+
+log = EventLog("Store")
+
+#: Rewritten to find out whether the store can be written again.
+WRITE_PROBE = "write_probe"
 
 
 class SqliteLedger(SqliteUpkeep, SqliteDesk):
@@ -47,35 +60,57 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         """Take the folder's lock, bring the schema up to date, start the threads."""
         self._folder.acquire()
         try:
-            self._start()
-            await self._write(desk.abandon_claims, self._clock.now())
-            await self._write(outbox.release_all)
+            files = StoreFiles(self._folder.path)
+            files.refuse_lost()
+            self._start(files)
         except BaseException:
             self._folder.release()
             raise
+        try:
+            await self._mark(files)
+        except BaseException:
+            await self.close()
+            raise
 
-    def _start(self) -> None:
-        path = self._folder.path / FILE
+    def _start(self, files: StoreFiles) -> None:
+        path, is_new = files.database, not files.exists
         writing, reading = make_engine(path, read_only=False), make_engine(path, read_only=True)
         try:
-            if path.exists():
+            if not is_new:
                 # A writing connection sets the journal mode, and that would change somebody else's file. What a
                 # reading one cannot open (a log that wants recovery) is the writing one's to judge.
                 with contextlib.suppress(SQLAlchemyError):
                     migrations.check(reading)
+                if not files.closed_cleanly:
+                    refuse_damaged(path)
+                with writing.connect() as connection:
+                    files.refuse_foreign(_stored_id(connection))
             migrations.migrate(writing)
         except SQLAlchemyError as error:
-            raise StoreDamaged(
-                f"{path} cannot be read. Restore a backup, or move the folder away to start anew; nothing was deleted."
-            ) from error
+            raise _unreadable(path, error) from error
         path.chmod(0o600)
         self._engines = [writing, reading]
-        self._writer = WriterThread(writing)
-        self._readers = ReaderThreads(reading)
+        self._condition = Condition(files)
+        self._writer = WriterThread(writing, self._condition, first=partial(_take_over, now=self._clock.now()))
+        self._readers = ReaderThreads(reading, self._condition)
+        self._check = BackgroundCheck(self._condition)
+
+    async def _mark(self, files: StoreFiles) -> None:
+        """Give the store an id and a marker that names it. A full disk keeps no store from being opened."""
+        try:
+            store_id = await self.settle(STORE_ID, uuid4().hex)
+            files.remember()
+            if files.marked_id() != store_id:
+                await asyncio.to_thread(self._empty_log)  # the file alone, without its log, must tell its id
+                files.mark(store_id)
+        except (StoreFull, OSError) as error:
+            files.remember()
+            log.warning("marker_not_written", error=type(error).__name__)
 
     async def close(self) -> None:
         """Finish what is queued and let go of the folder."""
         if self._engines:
+            self._check.close()
             self._readers.close()
             self._writer.close()
             for engine in self._engines:
@@ -84,8 +119,13 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
         self._folder.release()
 
     async def ping(self) -> None:
-        """Read something."""
+        """Read something; and write something, if the last write failed. Raises why the store cannot be used."""
         await self._read(lambda connection: connection.execute(text("SELECT 1")))
+        self._condition.check_files()
+        if self._condition.problem is not None:
+            await self.set_fact(WRITE_PROBE, self._clock.now().isoformat())
+        if self._condition.problem is not None:
+            raise self._condition.problem
 
     async def fact(self, name: str) -> str | None:
         """One of the store's own facts."""
@@ -93,7 +133,8 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
 
     async def settle(self, name: str, value: str) -> str:
         """Set a fact unless it is set already; gives back the one that holds."""
-        return await self._write(_settle, name, value)
+        found = await self.fact(name)
+        return await self._write(_settle, name, value) if found is None else found
 
     async def set_fact(self, name: str, value: str) -> None:
         """Set a fact, whatever it was."""
@@ -195,6 +236,27 @@ class SqliteLedger(SqliteUpkeep, SqliteDesk):
     async def purge_traces(self, before: datetime) -> int:
         """Let go of traces made before then."""
         return await self._write(trace_rows.purge, before)
+
+
+def _take_over(connection: Connection, now: datetime) -> None:
+    """Whoever owned the store before is dead: nobody waits for the calls and leases that it left."""
+    desk.abandon_claims(connection, now)
+    outbox.release_all(connection)
+
+
+def _unreadable(path: Path, error: SQLAlchemyError) -> NurError:
+    ours = translate(error)
+    if isinstance(ours, StoreFull):
+        return StoreFull("The disk is full, so the store cannot be opened. Free some space, then start again.")
+    return StoreDamaged(
+        f"{path} cannot be read. Restore a backup, or move the folder away to start with a new store; "
+        "nothing was deleted."
+    )
+
+
+def _stored_id(connection: Connection) -> str | None:
+    """The id of a store that may be empty, or another's."""
+    return _fact(connection, STORE_ID) if migrations.held_revision(connection) else None
 
 
 def _fact(connection: Connection, name: str) -> str | None:

@@ -15,16 +15,22 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import create_engine, event
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from nur.domain.errors import Conflict, NurError, StoreDamaged, StoreDown
+from nur.adapters.ledger.sqlite.failures import cause_of, ends_transaction, translate
+from nur.domain.errors import Conflict, NurError, StoreDamaged, StoreMissing
+from nur.observability.events import EventLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from sqlalchemy import Connection, Engine
+
+    from nur.adapters.ledger.sqlite.condition import Condition
+
+log = EventLog("Store")
 
 T = TypeVar("T")
 
@@ -60,22 +66,18 @@ def make_engine(path: Path, *, read_only: bool) -> Engine:
     return engine
 
 
-def _translate(error: SQLAlchemyError) -> NurError:
-    """Our error for the engine's; its text may hold SQL and contents, so it stays behind as the cause."""
-    if isinstance(error, IntegrityError):
-        return Conflict("Another write came first; nothing was written. Try again.")
-    if "malformed" in str(error) or "not a database" in str(error):
-        return StoreDamaged(
-            "The store's file is damaged. Restore a backup, or move the data folder away to start anew."
-        )
-    return StoreDown("The store could not be read or written. See the server's log.")
-
-
 class WriterThread:
-    """Runs writes one after another; those that wait together are committed together, each in its own savepoint."""
+    """Runs writes one after another; those that wait together are committed together, each in its own savepoint.
 
-    def __init__(self, engine: Engine) -> None:
+    `first` is done in the first transaction that can be committed, before anything else.
+    """
+
+    def __init__(
+        self, engine: Engine, condition: Condition, first: Callable[[Connection], None] = lambda _: None
+    ) -> None:
         self._connection = engine.connect()
+        self._condition = condition
+        self._first: Callable[[Connection], None] | None = first
         self._jobs: queue.SimpleQueue[tuple[Callable[[Connection], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="nur-writer", daemon=True)
         self._thread.start()
@@ -88,10 +90,18 @@ class WriterThread:
         return await asyncio.shield(asyncio.wrap_future(future))
 
     def close(self) -> None:
-        """Finish what is queued, then fold the log into the file."""
+        """Finish what is queued, then fold the log into the file.
+
+        Where that fails (the disk is full) the log stays and the next start reads it. It stays as well when the file is
+        no longer in its place: it may hold the only copy of the last writes.
+        """
         self._jobs.put(None)
         self._thread.join()
-        self._connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            self._condition.files.check()
+            self._connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (SQLAlchemyError, StoreMissing) as error:
+            log.warning("log_kept", cause=cause_of(error))
         self._connection.close()
 
     def _run(self) -> None:
@@ -108,48 +118,78 @@ class WriterThread:
                 return
 
     def _commit(self, group: list[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
+        changes = self._changes()
         try:
+            self._condition.files.check()
             self._connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if self._first is not None:
+                self._first(self._connection)
             answers = [self._attempt(body, future) for body, future in group]
             # By hand: SQLAlchemy forgets a transaction whose commit failed and would not roll it back.
             self._connection.exec_driver_sql("COMMIT")
             self._connection.commit()
-        except SQLAlchemyError as error:
-            with contextlib.suppress(SQLAlchemyError):  # this thread must not die: every later write would wait forever
-                self._connection.rollback()
-            for _, future in group:
-                _fail(future, _translate(error), error)
+            # Again: what went into a file that was taken away meanwhile is lost, and must not be acknowledged.
+            self._condition.files.check()
+        except (SQLAlchemyError, StoreMissing) as error:
+            self._refuse(group, error)
             return
+        self._first = None
+        if self._changes() > changes:
+            self._condition.wrote()
         # Refusals too are told only now: who hears that another write came first shall find it when looking again.
         for answer in answers:
             answer()
+
+    def _changes(self) -> int:
+        """Rows that this connection has ever written: a transaction without any does not show that writing works."""
+        return int(self._connection.connection.driver_connection.total_changes)  # type: ignore[union-attr]
+
+    def _refuse(
+        self, group: list[tuple[Callable[[Connection], Any], Future[Any]]], error: SQLAlchemyError | StoreMissing
+    ) -> None:
+        with contextlib.suppress(SQLAlchemyError):  # this thread must not die: every later write would wait forever
+            self._connection.rollback()
+        for _, future in group:
+            future.set_exception(_ours(error))
+        reason = _ours(error)
+        if not isinstance(reason, Conflict):
+            self._condition.failed(reason)
 
     def _attempt(self, body: Callable[[Connection], Any], future: Future[Any]) -> Callable[[], None]:
         """Run one body in a savepoint, so that its failure takes back nothing of the others; gives back the answer."""
         self._connection.exec_driver_sql("SAVEPOINT one")
         try:
             answer = partial(future.set_result, body(self._connection))
-        except Exception as error:  # noqa: BLE001  # handed to the caller, whatever it is
+        except Exception as error:  # handed to the caller, whatever it is
+            if ends_transaction(error):
+                raise
             self._connection.exec_driver_sql("ROLLBACK TO one")
-            answer = partial(_fail, future, _translate(error) if isinstance(error, SQLAlchemyError) else error, error)
+            answer = partial(future.set_exception, _ours(error) if isinstance(error, SQLAlchemyError) else error)
         self._connection.exec_driver_sql("RELEASE one")
         return answer
 
 
-def _fail(future: Future[Any], error: Exception, cause: Exception) -> None:
-    if error is not cause:
-        error.__cause__ = cause
-    future.set_exception(error)
+def _ours(error: SQLAlchemyError | StoreMissing) -> NurError:
+    """Our own error, a new one for each caller, with the engine's as its cause."""
+    if isinstance(error, StoreMissing):
+        return StoreMissing(str(error))
+    ours = translate(error)
+    ours.__cause__ = error
+    return ours
 
 
 class ReaderThreads:
-    """A few threads with a read-only connection each; WAL lets them read while the writer writes."""
+    """A few threads with a read-only connection each; WAL lets them read while the writer writes.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    All are connected at once: one that comes later would read whatever file has the store's name by then.
+    """
+
+    def __init__(self, engine: Engine, condition: Condition) -> None:
+        self._condition = condition
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="nur-reader")
-        self._local = threading.local()
-        self._connections: list[Connection] = []
+        self._connections: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        for _ in range(READERS):
+            self._connections.put(engine.connect())
 
     async def run(self, body: Callable[[Connection], T]) -> T:
         """Run a body over one consistent snapshot."""
@@ -158,23 +198,21 @@ class ReaderThreads:
     def close(self) -> None:
         """Close every connection."""
         self._pool.shutdown()
-        for connection in self._connections:
-            connection.close()
+        while not self._connections.empty():
+            self._connections.get().close()
 
     def _read(self, body: Callable[[Connection], T]) -> T:
+        connection = self._connections.get()
         try:
-            connection = self._connection()
             connection.exec_driver_sql("BEGIN")
             try:
                 return body(connection)
             finally:
                 connection.rollback()
         except SQLAlchemyError as error:
-            raise _translate(error) from error
-
-    def _connection(self) -> Connection:
-        connection: Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._engine.connect()
-            self._connections.append(connection)
-        return connection
+            ours = translate(error)
+            if isinstance(ours, StoreDamaged):
+                self._condition.failed(ours)
+            raise ours from error
+        finally:
+            self._connections.put(connection)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from nur.adapters.ledger import outbox, reading, searching, upkeep
 from nur.adapters.ledger.sqlite.bodies import Bodies
+from nur.adapters.ledger.sqlite.failures import translate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,8 +135,11 @@ class SqliteUpkeep(Bodies):
         await asyncio.to_thread(self._empty_log)
 
     def _empty_log(self) -> None:
-        with self._engines[0].connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            with self._engines[0].connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        except SQLAlchemyError as error:
+            raise translate(error) from error
 
     async def held_versions(self) -> dict[str, int]:
         """How many chunk vectors there are of each embedding version."""

@@ -11,6 +11,8 @@ from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from nur.adapters.ledger import migrations
+from nur.adapters.ledger.sqlite.condition import Condition
+from nur.adapters.ledger.sqlite.files import StoreFiles
 from nur.adapters.ledger.sqlite.threads import GROUP, ReaderThreads, WriterThread, make_engine
 from nur.adapters.ledger.tables import note_chunk_embeddings, store_facts
 from nur.domain.errors import Conflict, StoreDown
@@ -37,15 +39,20 @@ def engine(path: Path) -> Engine:
 
 
 @pytest.fixture
-def writer(engine: Engine) -> Iterator[WriterThread]:
-    made = WriterThread(engine)
+def condition(path: Path) -> Condition:
+    return Condition(StoreFiles(path.parent))
+
+
+@pytest.fixture
+def writer(engine: Engine, condition: Condition) -> Iterator[WriterThread]:
+    made = WriterThread(engine, condition)
     yield made
     made.close()
 
 
 @pytest.fixture
-def readers(path: Path, writer: WriterThread) -> Iterator[ReaderThreads]:
-    made = ReaderThreads(make_engine(path, read_only=True))
+def readers(path: Path, writer: WriterThread, condition: Condition) -> Iterator[ReaderThreads]:
+    made = ReaderThreads(make_engine(path, read_only=True), condition)
     yield made
     made.close()
 
@@ -182,8 +189,8 @@ async def test_more_writes_than_a_group_holds_are_all_kept_in_order(writer: Writ
     assert order == list(range(3 * GROUP))
 
 
-async def test_closing_finishes_what_is_queued(engine: Engine, path: Path) -> None:
-    writer = WriterThread(engine)
+async def test_closing_finishes_what_is_queued(engine: Engine, path: Path, condition: Condition) -> None:
+    writer = WriterThread(engine, condition)
     tasks = await queue(writer, *(put(f"fact {i}") for i in range(2 * GROUP)))
 
     writer.close()

@@ -1,0 +1,136 @@
+"""The store's files: whether they are the store's own, and still where they were."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import BadConfiguration, StoreForeign, StoreMissing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "nur.db"
+#: Holds the store's id. It is written when the store is made, so that a lost nur.db is not taken for a new store.
+MARKER = "nur.id"
+STORE_ID = "store_id"
+
+_BACKUP = "Restore a backup of the folder."
+
+
+class StoreFiles:
+    """The database, its write-ahead log and the marker beside them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = folder / FILE
+        self.log = folder / f"{FILE}-wal"
+        self.marker = folder / MARKER
+        self._opened: dict[Path, tuple[int, int]] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a database; an empty file is none."""
+        return _size(self.database) > 0
+
+    @property
+    def closed_cleanly(self) -> bool:
+        """Whether the last owner left no writes in the log."""
+        return _size(self.log) == 0
+
+    def marked_id(self) -> str | None:
+        """The store's id by the marker; None without one."""
+        try:
+            return self.marker.read_text(encoding="ascii").strip() or None
+        except FileNotFoundError:
+            return None
+
+    def mark(self, store_id: str) -> None:
+        """Write the marker. Raises OSError."""
+        if self.marked_id() == store_id:
+            return
+        new = self.marker.with_suffix(".new")
+        with open(new, "w", opener=lambda name, flags: os.open(name, flags, 0o600), encoding="ascii") as file:
+            file.write(f"{store_id}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.marker)
+
+    def refuse_lost(self) -> None:
+        """Look before anything is opened. Raises StoreMissing, StoreForeign, BadConfiguration."""
+        if not self.exists:
+            self._refuse_missing()
+        elif self.database.is_symlink() or self.database.stat().st_nlink > 1:
+            raise BadConfiguration(
+                f"NUR_DATA_DIR: {self.database} is a link, or has another name elsewhere: two servers could write "
+                "to it. Set NUR_DATA_DIR to the folder that holds the file itself, or put a copy here."
+            )
+        elif (found := self._id_in_file()) is not None:
+            self.refuse_foreign(found)
+
+    def refuse_foreign(self, store_id: str | None) -> None:
+        """Compare the database's id (None: it has none) with the marker. Raises StoreForeign."""
+        marked = self.marked_id()
+        if marked is not None and marked != store_id:
+            raise StoreForeign(
+                f"{self.database} does not hold the store that was kept here; nothing was changed. {_BACKUP} "
+                f"If it is the store that you want, delete {self.marker} and start again."
+            )
+
+    def remember(self) -> None:
+        """Note which files were opened; `check` compares with them."""
+        for path in (self.database, self.log):
+            with contextlib.suppress(FileNotFoundError):
+                self._opened[path] = _identity(path)
+
+    def check(self) -> None:
+        """Raises StoreMissing unless the opened files are still those under their names.
+
+        An open file keeps its inode, so a new file cannot have it. Windows does not let open files go at all.
+        """
+        for path, identity in self._opened.items():
+            try:
+                same = _identity(path) == identity
+            except OSError:
+                same = False
+            if not same:
+                raise StoreMissing(
+                    f"{path} was deleted, moved or replaced while the server ran; the write was refused. "
+                    "Put the file back, or stop the server and restore a backup."
+                )
+
+    def _refuse_missing(self) -> None:
+        if not self.closed_cleanly:
+            raise StoreMissing(
+                f"{self.log} holds writes, but {FILE} is missing beside it; nothing was changed. Put {FILE} back, "
+                f"or restore a backup. To start with a new, empty store, move {self.log.name} and {MARKER} away."
+            )
+        if self.marked_id() is not None:
+            raise StoreMissing(
+                f"{self.database} is missing or empty, but a store was kept here. {_BACKUP} "
+                f"To start with a new, empty store, delete {self.marker}."
+            )
+
+    def _id_in_file(self) -> str | None:
+        """The id in the database alone, without its log: a log would be applied to whatever file lies beside it."""
+        address = f"{self.database.absolute().as_uri()}?mode=ro&immutable=1"
+        try:
+            with closing(sqlite3.connect(address, uri=True)) as database:
+                row = database.execute("SELECT value FROM store_facts WHERE name = ?", (STORE_ID,)).fetchone()
+        except sqlite3.Error:
+            return None  # it may want its log to be readable
+        return None if row is None else str(row[0])
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
