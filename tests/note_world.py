@@ -13,6 +13,7 @@ from nur.bootstrap import assemble
 from nur.domain.errors import IndexDown
 from nur.domain.notes import Description, Principal
 from nur.domain.search import Mode, SearchRequest
+from nur.domain.writes import Protection
 from nur.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,9 +64,20 @@ class World:
         self.services = assemble(Settings(**settings), self.ledger, self.index, self.embedder, NoReranker(), self.clock)
         self.services.work.jitter = lambda: 0.0
 
-    async def add(self, text: str, **about: Any) -> Stored:
-        """Add a note."""
-        return await self.services.add_note(text, Description(**about), ME)
+    async def add(self, text: str, *, ttl_days: float | None = None, **about: Any) -> Stored:
+        """Add a note as the REST door does; name any field of Description or Protection."""
+        stated = Protection(**{name: about.pop(name) for name in Protection.__dataclass_fields__ if name in about})
+        on_failure = self.services.on_failure.for_others
+        return await self.services.add_note(
+            text, Description(**about), stated, principal=ME, on_failure=on_failure, ttl_days=ttl_days
+        )
+
+    async def happened(self, text: str, **about: Any) -> Stored:
+        """Add an event."""
+        on_failure = self.services.on_failure.for_others
+        return await self.services.add_event(
+            text, Description(**about), Protection(), principal=ME, on_failure=on_failure
+        )
 
     async def drain(self) -> None:
         """Let the worker do all that is due."""

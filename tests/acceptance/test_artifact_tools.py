@@ -429,6 +429,37 @@ async def test_an_explicit_sensitivity_wins_over_the_sources(shared: Door) -> No
     assert (got["sensitivity"], got["visibility_scope"]) == ("normal", "team")
 
 
+async def test_an_end_in_the_past_is_refused(shared: Door) -> None:
+    past = {"retention_policy": "custom", "expires_at": "2020-01-01"}
+    for said in (past, past | {"retention_policy": "forever"}, {"expires_at": "2020-01-01"}):
+        refusal = await shared.refusal("artifact_ingest", **DOC, source_id="dead on arrival", content="x", **said)
+        assert refusal == "expires_at must lie in the future"
+
+
+async def test_a_re_ingest_keeps_what_protects_the_artifact(shared: Door) -> None:
+    protection = {"sensitivity": "sensitive", "visibility_scope": "team", "retention_policy": "until_resolved"}
+    source = {**DOC, "source_id": "protected"}
+    artifact = (await shared.data("artifact_ingest", **source, content="One.", **protection))["artifact_id"]
+    assert (await shared.data("artifact_ingest", **source, content="One."))["outcome"] == "unchanged"
+    assert (await shared.data("artifact_ingest", **source, content="Two."))["outcome"] == "replaced"
+    got = (await shared.data("artifact_get", artifact_id=artifact))["metadata"]
+    assert {name: got[name] for name in protection} == protection
+    lowered = {"sensitivity": "normal", "visibility_scope": "me", "retention_policy": "forever"}
+    again = await shared.data("artifact_ingest", **source, content="Two.", **lowered)
+    assert again["outcome"] == "metadata_updated"
+    got = (await shared.data("artifact_get", artifact_id=artifact))["metadata"]
+    assert {name: got[name] for name in lowered} == lowered
+
+
+async def test_a_medical_text_stays_one_when_it_comes_from_elsewhere(shared: Door) -> None:
+    said = {"artifact_type": "doc", "content": "The knee is operated in May."}
+    artifact = (await shared.data("artifact_ingest", **said, source_system="medical"))["artifact_id"]
+    again = await shared.data("artifact_ingest", **said, source_system="manual")
+    assert (again["artifact_id"], again["outcome"]) == (artifact, "unchanged")
+    got = (await shared.data("artifact_get", artifact_id=artifact))["metadata"]
+    assert (got["sensitivity"], got["source_system"]) == ("highly_sensitive", "medical")
+
+
 async def test_which_sources_are_delicate_can_be_set(open_in_memory: OpenInMemory) -> None:
     async with open_in_memory(sensitive_sources="diary") as nur:
         for source, expected in (("diary", "highly_sensitive"), ("medical", "normal")):

@@ -11,9 +11,8 @@ from nur.domain.errors import NotFound
 from nur.domain.notes import Description, Kind, Principal, Visibility
 from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
-from nur.domain.writes import OnEmbeddingFailure
+from nur.domain.writes import OnEmbeddingFailure, Protection
 from nur.ports.ledger import Order
-from nur.services.ingest import Privacy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +26,7 @@ WRITE: dict[str, Any] = {"on_failure": OnEmbeddingFailure.REJECT}
 
 async def ingest(services: Services, owner: Principal, visibility: Visibility, text: str) -> str:
     about = Description(type="doc", source_system="drive", source_id=text)
-    stored = await services.ingest(text, about, Privacy(visibility=visibility), principal=owner, **WRITE)
+    stored = await services.ingest(text, about, Protection(visibility=visibility), principal=owner, **WRITE)
     return stored.note.public_id
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.domain.chunks import sha256
-from nur.domain.notes import Description, Principal
+from nur.domain.notes import Principal
 from nur.observability.events import traced
 from tests.note_world import LONG
 from tests.rest_client import Rest, open_rest
@@ -268,6 +268,49 @@ async def test_times_that_contradict_each_other_are_refused(rest: Rest) -> None:
         assert (await rest.problem(400, "POST", "/v2/notes", body))["code"] == "bad_request"
 
 
+@pytest.mark.parametrize("path", ["/v2/notes", "/v2/events"])
+async def test_sensitive_sources_protect_notes_and_events(rest: Rest, path: str) -> None:
+    body = {"text": "The knee is operated in May.", "source": {"system": "Medical"}}
+    name = (await rest.ok("POST", path, body))["note_id"]
+    note = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (note["sensitivity"], note["visibility_scope"]) == ("highly_sensitive", "me")
+    open_to_all = {"text": "Opening hours.", "sensitivity": "normal", "visibility_scope": "org"}
+    name = (await rest.ok("POST", path, {**body, **open_to_all}))["note_id"]
+    note = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (note["sensitivity"], note["visibility_scope"]) == ("normal", "org")
+
+
+async def test_a_note_stored_again_keeps_what_protects_it(rest: Rest) -> None:
+    stated = {"sensitivity": "sensitive", "visibility_scope": "team", "ttl_days": 9}
+    name = (await rest.ok("POST", "/v2/notes", {"text": "12", "key": "code", **stated}))["note_id"]
+    before = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (await rest.ok("POST", "/v2/notes", {"text": "12", "key": "code"}))["operation"] == "unchanged"
+    assert (await rest.ok("POST", "/v2/notes", {"text": "34", "key": "code"}))["operation"] == "replaced"
+    after = await rest.ok("GET", f"/v2/notes/{name}")
+    for field in ("sensitivity", "visibility_scope", "retention_policy", "expires_at"):
+        assert after[field] == before[field]
+    memory = {"content": "Takes the blue pills."}
+    name = (await rest.ok("POST", "/v2/memories", memory))["note_id"]
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"sensitivity": "sensitive"})
+    assert (await rest.ok("POST", "/v2/memories", memory))["operation"] == "unchanged"
+
+
+async def test_a_note_that_is_given_a_sensitive_source_becomes_sensitive(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": "Knee.", "visibility_scope": "team"}))["note_id"]
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"source": {"system": "medical"}})
+    note = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (note["sensitivity"], note["visibility_scope"]) == ("highly_sensitive", "me")
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"source": {"system": "medical", "id": "1"}, "sensitivity": "normal"})
+    assert (await rest.ok("GET", f"/v2/notes/{name}"))["sensitivity"] == "normal"
+
+
+async def test_a_note_is_kept_forever_again(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": "Tea.", "retention_policy": "1y"}))["note_id"]
+    await rest.ok("PATCH", f"/v2/notes/{name}", {"retention_policy": "forever"})
+    note = await rest.ok("GET", f"/v2/notes/{name}")
+    assert (note["retention_policy"], note["expires_at"]) == ("forever", None)
+
+
 async def test_a_note_kept_until_resolved_goes_with_its_resolution(rest: Rest) -> None:
     body = {"text": "The tap drips.", "retention_policy": "until_resolved"}
     name = (await rest.ok("POST", "/v2/notes", body))["note_id"]
@@ -357,11 +400,6 @@ async def test_chunks_are_slices_of_the_note(rest: Rest) -> None:
     for chunk in note["chunks"]:
         assert chunk["text"] == note["text"][chunk["start_char"] : chunk["end_char"]]
         assert chunk["token_count"] <= 512
-
-
-async def test_a_description_in_the_domain_and_over_rest_are_one(rest: Rest) -> None:
-    stored = await rest.services.add_note("Tea.", Description(title="T"), ME)
-    assert (await rest.ok("GET", f"/v2/notes/{stored.note.public_id}"))["title"] == "T"
 
 
 @pytest.mark.parametrize(

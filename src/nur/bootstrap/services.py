@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.bootstrap.cutting import policies, tokenisers
 from nur.bootstrap.embedders import measured_profile, open_named
+from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.services.add_event import AddEvent
@@ -59,11 +60,15 @@ class FailurePolicy:
 
     @classmethod
     def of(cls, settings: Settings) -> FailurePolicy:
-        """`auto` rejects for tools, where an agent sees the error, and defers elsewhere."""
-        if settings.on_embedding_failure == "auto":
-            return cls(OnEmbeddingFailure.REJECT, OnEmbeddingFailure.DEFER)
-        chosen = OnEmbeddingFailure(settings.on_embedding_failure)
-        return cls(chosen, chosen)
+        """`auto` rejects for tools, where an agent sees the error, and defers elsewhere.
+
+        A tool that defers tries first, so that its answer says `indexed`; the other doors leave it to the worker.
+        """
+        asked = settings.on_embedding_failure
+        return cls(
+            for_tools=OnEmbeddingFailure.DEFER if asked == "defer" else OnEmbeddingFailure.REJECT,
+            for_others=OnEmbeddingFailure.REJECT if asked == "reject" else OnEmbeddingFailure.LATER,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,9 @@ def assemble(
 ) -> Services:
     """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be had."""
     cutting = policies(settings)
-    store = StoreNote(ledger, index, ChunkVectors(ledger, embedder), clock, cutting, tokenisers(settings))
+    protection = ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources))
+    vectors = ChunkVectors(ledger, embedder)
+    store = StoreNote(ledger, index, vectors, clock, cutting, protection, tokenisers(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
@@ -132,7 +139,7 @@ def assemble(
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
-        ingest=Ingest(store, clock, frozenset(name.casefold() for name in settings.sensitive_sources)),
+        ingest=Ingest(store, clock),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
         explain=Explain(ledger, search, traces, privacy, clock),

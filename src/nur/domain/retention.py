@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from nur.domain.errors import BadRequest
 from nur.domain.notes import Retention
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.notes import Description
+
+
+def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> datetime | None:
+    """When a note ends, by a time or by a number of days from now. Raises BadRequest when both are given."""
+    if ttl_days is None:
+        return expires_at
+    if expires_at is not None:
+        raise BadRequest("ttl_days and expires_at exclude each other")
+    return now + timedelta(days=ttl_days)
+
+
+def lasting(about: Description, now: datetime) -> Description:
+    """The description with a retention that fits its end. Raises BadRequest for an end that is over or missing."""
+    if about.expires_at is not None and about.expires_at <= now:
+        raise BadRequest("expires_at must lie in the future")
+    if about.retention is Retention.CUSTOM and about.expires_at is None:
+        raise BadRequest("retention_policy custom needs expires_at")
+    if about.expires_at is not None and about.retention is Retention.FOREVER:
+        return replace(about, retention=Retention.CUSTOM)
+    return about
 
 
 def expiry(about: Description, ingested_at: datetime) -> datetime | None:

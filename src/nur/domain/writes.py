@@ -11,7 +11,7 @@ from nur.domain.chunks import chunk_public_id
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.notes import Description, Kind, Note
+    from nur.domain.notes import Description, Kind, Note, Retention, Sensitivity, Visibility
 
 
 class Outcome(StrEnum):
@@ -39,12 +39,23 @@ class OnEmbeddingFailure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """What a caller states about who may see a note and how long it is kept; None: nothing."""
+
+    sensitivity: Sensitivity | None = None
+    visibility: Visibility | None = None
+    retention: Retention | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A note that somebody wants stored."""
 
     kind: Kind
     text: str
-    about: Description
+    about: Description  #: its protection is filled in by `ProtectionRules` from what is stated
+    stated: Protection
     ingested_at: datetime | None = None  #: None: now, unless it is a note whose text stays
 
 

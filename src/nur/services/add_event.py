@@ -6,32 +6,41 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind
-from nur.domain.writes import Draft, OnEmbeddingFailure
-from nur.services.add_note import with_expiry
+from nur.domain.retention import end
+from nur.domain.writes import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.domain.notes import Description, Principal
-    from nur.domain.writes import Stored
+    from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.store_note import StoreNote
 
 
 @dataclass(frozen=True, slots=True)
 class AddEvent:
-    """Stores an event; the same text at another time is another event. Never waits for the embedding provider."""
+    """Stores an event; the same text at another time is another event."""
 
     store: StoreNote
     clock: Clock
     wake: Callable[[], None]
 
     async def __call__(
-        self, text: str, about: Description, principal: Principal, *, ttl_days: float | None = None
+        self,
+        text: str,
+        about: Description,
+        stated: Protection,
+        *,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+        ttl_days: float | None = None,
     ) -> Stored:
-        """Store the event; without a time it happened now. Raises BadRequest, Conflict."""
+        """Store the event; without a time it happened now. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         now = self.clock.now()
-        about = with_expiry(replace(about, occurred_at=about.occurred_at or now), ttl_days, now)
-        stored = await self.store(Draft(kind=Kind.EVENT, text=text, about=about), principal, OnEmbeddingFailure.LATER)
+        about = replace(about, occurred_at=about.occurred_at or now)
+        stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, now))
+        draft = Draft(kind=Kind.EVENT, text=text, about=about, stated=stated)
+        stored = await self.store(draft, principal, on_failure)
         self.wake()
         return stored

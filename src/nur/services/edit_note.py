@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from nur.domain.errors import BadRequest, Conflict, StaleRevision
 from nur.domain.notes import ARTIFACT_TYPES, MEMORY_TYPES, Kind, Retention
-from nur.domain.retention import expiry
-from nur.services.add_note import with_expiry
+from nur.domain.retention import end, expiry, lasting
+from nur.domain.writes import Protection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from nur.domain.notes import Note, Principal
+    from nur.domain.notes import Description, Note, Principal
     from nur.domain.writes import Stored
     from nur.ports.clock import Clock
     from nur.services.get_note import GetNote
@@ -72,12 +72,11 @@ class EditNote:
     def _wanted(self, note: Note, edit: Edit) -> Note:
         _check(note, edit)
         about, now = replace(note.about, **edit.fields), self.clock.now()
+        if "source_system" in edit.fields:
+            stated = Protection(sensitivity=edit.fields.get("sensitivity"), visibility=edit.fields.get("visibility"))
+            about = self.store.protection.private(about, stated, note.about)
         if edit.ttl_days is not None or edit.fields.keys() & {"expires_at", "retention"}:
-            if "expires_at" not in edit.fields and edit.ttl_days is not None:
-                about = replace(about, expires_at=None)
-            if about.expires_at is None and about.retention is Retention.CUSTOM and "retention" not in edit.fields:
-                about = replace(about, retention=Retention.FOREVER)
-            about = with_expiry(about, edit.ttl_days, now)
+            about = lasting(_ending(about, edit, now), now)
             about = replace(about, expires_at=expiry(about, note.ingested_at))
         wanted = replace(note, about=about)
         return wanted if edit.resolved is None else _resolved(wanted, edit.resolved, now)
@@ -95,6 +94,17 @@ def _check(note: Note, edit: Edit) -> None:
     source = {"source_system", "source_id"} & edit.fields.keys()
     if source and note.kind is Kind.ARTIFACT:
         raise BadRequest(f"source: {_article(note.kind)} is known by it; ingest it anew instead")
+
+
+def _ending(about: Description, edit: Edit, now: datetime) -> Description:
+    """The description with the end that the edit asks for; another retention than `custom` has none of its own."""
+    if edit.ttl_days is not None or "expires_at" in edit.fields:
+        about = replace(about, expires_at=end(edit.fields.get("expires_at"), edit.ttl_days, now))
+    elif about.retention is not Retention.CUSTOM:
+        about = replace(about, expires_at=None)
+    if about.expires_at is None and about.retention is Retention.CUSTOM and "retention" not in edit.fields:
+        about = replace(about, retention=Retention.FOREVER)
+    return about
 
 
 def _resolved(note: Note, resolved: bool, now: datetime) -> Note:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadRequest
-from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
+from nur.domain.notes import Kind
 from nur.domain.writes import Draft, Outcome
 from nur.observability import metrics
 from nur.observability.events import EventLog
@@ -15,19 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.domain.notes import Description, Principal
-    from nur.domain.writes import OnEmbeddingFailure, Stored
+    from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.store_note import Plan, StoreNote
 
 log = EventLog("IngestionService")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Privacy:
-    """What the caller says about privacy; None: nothing."""
-
-    sensitivity: Sensitivity | None = None
-    visibility: Visibility | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +27,23 @@ class Ingest:
 
     store: StoreNote
     clock: Clock
-    sensitive_sources: frozenset[str]
 
     async def __call__(
         self,
         content: str,
         about: Description,
-        privacy: Privacy,
+        stated: Protection,
         *,
         principal: Principal,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None = None,
     ) -> Stored:
         """Store the artifact, all of it or nothing. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
-        if about.retention is Retention.CUSTOM and about.expires_at is None:
-            raise BadRequest("retention_policy custom needs expires_at")
-        about = self._with_privacy(about, privacy)
         started = self.clock.monotonic()
-        draft = Draft(kind=Kind.ARTIFACT, text=content, about=about)
+        draft = Draft(kind=Kind.ARTIFACT, text=content, about=about, stated=stated)
         stored = await self.store(draft, principal, on_failure, progress, _Beginning())
         self._account(stored, self.clock.monotonic() - started)
         return stored
-
-    def _with_privacy(self, about: Description, privacy: Privacy) -> Description:
-        """Children's and medical sources are highly sensitive and for me alone, unless the caller says otherwise."""
-        delicate = (about.source_system or "").casefold() in self.sensitive_sources
-        default = Sensitivity.HIGHLY_SENSITIVE if delicate else Sensitivity.NORMAL
-        return replace(
-            about, sensitivity=privacy.sensitivity or default, visibility=privacy.visibility or Visibility.ME
-        )
 
     def _account(self, stored: Stored, seconds: float) -> None:
         note, written = stored.note, stored.outcome in (Outcome.CREATED, Outcome.REPLACED)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Description, Kind
-from nur.domain.writes import Draft
+from nur.domain.writes import Draft, Protection
 
 if TYPE_CHECKING:
     from nur.domain.notes import Principal
@@ -32,4 +32,5 @@ class Remember:
     ) -> Stored:
         """Store the memory. Raises EmbedderDown, Conflict."""
         about = Description(type=type, confidence=confidence, conversation_id=conversation_id)
-        return await self.store(Draft(kind=Kind.MEMORY, text=content, about=about), principal, on_failure)
+        draft = Draft(kind=Kind.MEMORY, text=content, about=about, stated=Protection())
+        return await self.store(draft, principal, on_failure)

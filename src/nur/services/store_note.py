@@ -14,7 +14,7 @@ from nur.domain.drafting import Measure, drafted, settled
 from nur.domain.errors import Conflict
 from nur.domain.matching import is_alive
 from nur.domain.notes import Kind, Note, Principal, identity, public_ids
-from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Stored, public_chunk_ids
+from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Protection, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.ledger import NewChunk, NoteWrite
 from nur.retrieval.analysis import ANALYZER
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nur.domain.notes import Description
+    from nur.domain.protection import ProtectionRules
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.ledger import Ledger
@@ -62,6 +63,7 @@ class StoreNote:
     vectors: ChunkVectors
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
+    protection: ProtectionRules
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
     async def __call__(
@@ -74,20 +76,21 @@ class StoreNote:
     ) -> Stored:
         """Store the draft; `progress` hears how many of how many chunks are embedded.
 
-        Raises EmbedderDown, KeyRefused, Conflict, StoreDown; then nothing was written.
+        Raises BadRequest, EmbedderDown, KeyRefused, Conflict, StoreDown; then nothing was written.
         """
         content_hash = sha256(draft.text)
         name = identity(draft.kind, principal.name, draft.about, content_hash)
         known: dict[str, Floats] = {}  # what one round embedded, the next need not
         for _ in range(ROUNDS):
             held = await self.ledger.by_identity(principal.tenant, name)
+            complete = self.protection.resolve(draft, held, self.clock.now())
             try:
                 if held is not None and self._is_alive(held) and held.content_hash == content_hash:
                     planned(Plan(held, None, self.policies[draft.kind]))
-                    about = settled(draft.about, held.about.occurred_at, held.ingested_at)
+                    about = settled(complete.about, held.about.occurred_at, held.ingested_at)
                     return await self._describe(held, replace(held, about=about), principal)
                 known |= await self.vectors.known(held)
-                return await self._write_text(held, draft, principal, known, on_failure, progress, planned)
+                return await self._write_text(held, complete, principal, known, on_failure, progress, planned)
             except Conflict:
                 log.warning("write_conflict", kind=draft.kind.value)
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
@@ -106,7 +109,7 @@ class StoreNote:
         """Describe exactly this note as `wanted` is, with another text unless it is None. Raises Conflict."""
         if text is None or sha256(text) == held.content_hash:
             return await self._describe(held, wanted, principal)
-        draft = Draft(kind=held.kind, text=text, about=wanted.about)
+        draft = Draft(kind=held.kind, text=text, about=wanted.about, stated=Protection())
         return await self._write_text(held, draft, principal, await self.vectors.known(held), _LATER)
 
     async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
@@ -116,7 +119,7 @@ class StoreNote:
 
     async def _as_draft(self, note: Note) -> Draft:
         text = (await self.ledger.texts([note.note_id]))[note.note_id]
-        return Draft(kind=note.kind, text=text, about=note.about)
+        return Draft(kind=note.kind, text=text, about=note.about, stated=Protection())
 
     async def _describe(self, held: Note, wanted: Note, principal: Principal) -> Stored:
         """The text is there already: bring its description up to date, if it differs at all."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nur.domain.errors import BadRequest
-from nur.domain.notes import Description, Retention
+from nur.domain.notes import Retention
 from nur.domain.search import Mode
 from nur.domain.writes import IndexState, Outcome
 from tests.note_world import LONG, ME, World
@@ -89,7 +90,8 @@ async def test_a_keyed_note_is_replaced_under_its_id() -> None:
 async def test_a_key_and_a_text_belong_to_their_project_agent_and_scope(field: str) -> None:
     world = World()
     one = await world.add("Tea.", key="k")
-    other = await world.add("Tea.", key="k", **{field: "elsewhere"})
+    place: dict[str, Any] = {field: "elsewhere"}
+    other = await world.add("Tea.", key="k", **place)
     assert one.note.public_id != other.note.public_id
     assert other.outcome is Outcome.CREATED
 
@@ -107,7 +109,7 @@ async def test_other_metadata_is_updated_without_the_provider() -> None:
 
 async def test_a_note_disappears_at_its_second() -> None:
     world = World()
-    await world.services.add_note("Tea for a day.", Description(), ME, ttl_days=1)
+    await world.add("Tea for a day.", ttl_days=1)
     world.clock.advance(86_399)
     assert len(await world.found("tea", Mode.LEXICAL)) == 1
     world.clock.advance(1)
@@ -122,20 +124,20 @@ async def test_a_note_disappears_at_its_second() -> None:
         ({"retention": Retention.CUSTOM}, None),  # custom without an end
     ],
 )
-async def test_times_that_make_no_sense_are_refused(about: dict[str, object], ttl_days: float | None) -> None:
+async def test_times_that_make_no_sense_are_refused(about: dict[str, Any], ttl_days: float | None) -> None:
     world = World()
     if isinstance(after := about.get("expires_at"), timedelta):
         about = {"expires_at": world.clock.now() + after}
     with pytest.raises(BadRequest):
-        await world.services.add_note("Tea.", Description(**about), ME, ttl_days=ttl_days)  # type: ignore[arg-type]
+        await world.add("Tea.", ttl_days=ttl_days, **about)
 
 
 async def test_the_same_event_at_another_time_is_another_event() -> None:
     world = World()
-    first = await world.services.add_event("The bell rang.", Description(), ME)
-    same = await world.services.add_event("The bell rang.", Description(), ME)
+    first = await world.happened("The bell rang.")
+    same = await world.happened("The bell rang.")
     world.clock.advance(1)
-    later = await world.services.add_event("The bell rang.", Description(), ME)
+    later = await world.happened("The bell rang.")
     assert first.note.public_id.startswith("evt_")
     assert same.outcome is Outcome.UNCHANGED
     assert later.outcome is Outcome.CREATED

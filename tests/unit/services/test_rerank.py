@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.errors import RerankerDown
 from nur.domain.notes import DEFAULT_TENANT, Description, Principal
-from nur.domain.writes import OnEmbeddingFailure
-from nur.services.ingest import Privacy
+from nur.domain.writes import OnEmbeddingFailure, Protection
 from tests.unit.services.conftest import Nur
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ async def ingested(nur: Nur, text: str) -> None:
     await nur.services.ingest(
         text,
         Description(type="doc", source_system="test"),
-        Privacy(),
+        Protection(),
         principal=Principal(),
         on_failure=OnEmbeddingFailure.REJECT,
     )

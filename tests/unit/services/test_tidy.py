@@ -8,7 +8,7 @@ import pytest
 
 from nur.adapters.in_memory.clock import ManualClock
 from nur.domain.errors import NotFound
-from nur.domain.notes import Description, Retention, Status
+from nur.domain.notes import Retention, Status
 from nur.services.edit_note import Edit
 from nur.services.tidy import KEEP_TRASH
 from tests.note_world import ME, World
@@ -18,7 +18,7 @@ DAY = 86_400.0
 
 async def test_an_expired_note_goes_to_the_trash_and_in_the_end_for_good() -> None:
     world = World()
-    stored = await world.services.add_note("Tea for a day.", Description(), ME, ttl_days=1)
+    stored = await world.add("Tea for a day.", ttl_days=1)
     await world.drain()
     assert await world.services.tidy.once() == 0
     world.clock.advance(DAY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -140,10 +139,11 @@ async def test_a_text_that_the_provider_refuses_becomes_a_dead_letter_alone() ->
 
 async def test_what_expired_before_its_turn_is_not_embedded() -> None:
     world = World()
-    await world.services.add_note("Tea for a day.", replace((await world.add("x")).note.about), ME, ttl_days=1)
+    await world.add("x")
+    await world.add("Tea for a day.", ttl_days=1)
     await world.drain()
     assert world.embedder.embedded == 2
-    await world.services.add_note("Milk for a day.", (await world.add("x")).note.about, ME, ttl_days=1)
+    await world.add("Milk for a day.", ttl_days=1)
     world.clock.advance(86_400)
     await world.drain()
     assert world.embedder.embedded == 2

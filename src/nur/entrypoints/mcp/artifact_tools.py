@@ -10,7 +10,7 @@ from pydantic import Field
 from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
 from nur.domain.notes import Description, Kind, Principal, Retention, Sensitivity, Visibility
-from nur.domain.writes import Outcome
+from nur.domain.writes import Outcome, Protection
 from nur.entrypoints.mcp import answers
 from nur.entrypoints.mcp.parameters import (
     READS,
@@ -25,7 +25,6 @@ from nur.entrypoints.mcp.parameters import (
 )
 from nur.entrypoints.mcp.progress import reported
 from nur.entrypoints.mcp.tool import Offer, after
-from nur.services.ingest import Privacy
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -53,7 +52,7 @@ async def artifact_ingest(  # the specification's parameters
     ts: Annotated[str | None, Field(description="When it happened, ISO 8601")] = None,
     sensitivity: SensitivityName | None = None,
     visibility_scope: VisibilityName | None = None,
-    retention_policy: RetentionName = "forever",
+    retention_policy: RetentionName | None = None,
     expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
 ) -> CallToolResult:
     """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
@@ -66,18 +65,18 @@ async def artifact_ingest(  # the specification's parameters
         author=author,
         participants=tuple(participants or ()),
         occurred_at=checked_moment("ts", ts),
-        expires_at=checked_moment("expires_at", expires_at),
-        retention=Retention(retention_policy),
     )
-    privacy = Privacy(
+    stated = Protection(
         sensitivity=Sensitivity(sensitivity) if sensitivity else None,
         visibility=Visibility(visibility_scope) if visibility_scope else None,
+        retention=Retention(retention_policy) if retention_policy else None,
+        expires_at=checked_moment("expires_at", expires_at),
     )
     async with reported(context) as progress:
         stored = await services.ingest(
             checked_text("content", content),
             about,
-            privacy,
+            stated,
             principal=Principal(),
             on_failure=services.on_failure.for_tools,
             progress=progress,

@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from nur.domain.notes import Description, Retention, Sensitivity, Visibility
+from nur.domain.writes import Protection
 from nur.entrypoints.rest.fields import (
     Body,
     Days,
@@ -19,6 +20,8 @@ from nur.entrypoints.rest.fields import (
     Title,
 )
 
+_KEPT = "left out: as it is when the note is stored again, else"
+_SOURCES = "for a source of SENSITIVE_SOURCES"
 _EXAMPLE: JsonDict = {
     "text": "The staging database moves to port 5433 on Monday.",
     "type": "fact",
@@ -50,9 +53,9 @@ class NoteIn(Body):
     expires_at: Moment | None = Field(default=None, description="not together with ttl_days")
     occurred_at: Moment | None = Field(default=None, description="when it happened; else now")
     source: Source = Field(default_factory=Source)
-    sensitivity: Sensitivity = Sensitivity.NORMAL
-    visibility_scope: Visibility = Visibility.ME
-    retention_policy: Retention = Retention.FOREVER
+    sensitivity: Sensitivity | None = Field(default=None, description=f"{_KEPT} normal, or highly_sensitive {_SOURCES}")
+    visibility_scope: Visibility | None = Field(default=None, description=f"{_KEPT} me")
+    retention_policy: Retention | None = Field(default=None, description=f"{_KEPT} forever")
     metadata: Metadata = Field(default_factory=dict)
 
     def description(self) -> Description:
@@ -66,15 +69,20 @@ class NoteIn(Body):
             scope=self.scope,
             importance=self.importance,
             confidence=self.confidence,
-            expires_at=self.expires_at,
             occurred_at=self.occurred_at,
             source_system=self.source.system,
             source_id=self.source.id,
             source_url=self.source.url,
+            metadata=self.metadata,
+        )
+
+    def protection(self) -> Protection:
+        """What is stated about who may see it and how long it is kept."""
+        return Protection(
             sensitivity=self.sensitivity,
             visibility=self.visibility_scope,
             retention=self.retention_policy,
-            metadata=self.metadata,
+            expires_at=self.expires_at,
         )
 
 

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from nur.domain.writes import OnEmbeddingFailure
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, IfMatch, Open, etag, expected_revision
 from nur.entrypoints.rest.note_answers import ChunkOut, NearDuplicateOut, NoteOut, Receipt
@@ -39,7 +38,14 @@ async def add_note(
     """Store a note. It is committed and found by its words when this returns; its vectors follow."""
 
     async def act() -> Response:
-        stored = await services.add_note(body.text, body.description(), caller, ttl_days=body.ttl_days)
+        stored = await services.add_note(
+            body.text,
+            body.description(),
+            body.protection(),
+            principal=caller,
+            on_failure=services.on_failure.for_others,
+            ttl_days=body.ttl_days,
+        )
         return await receipt(services, stored, wait, wait_seconds)
 
     return await once(request, services, caller, idempotency_key, act)
@@ -58,7 +64,14 @@ async def add_event(
     """Store an event: a note of something that happened at a time."""
 
     async def act() -> Response:
-        stored = await services.add_event(body.text, body.description(), caller, ttl_days=body.ttl_days)
+        stored = await services.add_event(
+            body.text,
+            body.description(),
+            body.protection(),
+            principal=caller,
+            on_failure=services.on_failure.for_others,
+            ttl_days=body.ttl_days,
+        )
         return await receipt(services, stored, wait, wait_seconds)
 
     return await once(request, services, caller, idempotency_key, act)
@@ -83,7 +96,7 @@ async def add_memory(
             confidence=body.confidence,
             conversation_id=body.conversation_id,
             principal=caller,
-            on_failure=OnEmbeddingFailure.LATER,
+            on_failure=services.on_failure.for_others,
         )
         services.work.wake()
         return await receipt(services, stored, wait, wait_seconds)

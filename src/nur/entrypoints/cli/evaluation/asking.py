@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from nur.domain.notes import Description, Kind, Principal
 from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
-from nur.domain.writes import OnEmbeddingFailure
+from nur.domain.writes import OnEmbeddingFailure, Protection
 from nur.entrypoints.cli.evaluation.measures import Span
-from nur.services.ingest import Privacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +129,7 @@ class Asked:
                     title=row.meta.get("title"),
                     occurred_at=_moment(row.meta.get("date")),
                 ),
-                Privacy(),
+                Protection(),
                 principal=_PRINCIPAL,
                 on_failure=OnEmbeddingFailure.REJECT,
             )
