@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.domain.search import collection_of
 from nur.retrieval.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
@@ -67,6 +68,35 @@ async def test_ingest_small_artifact(shared: Door) -> None:
     assert len(await vectors_of(shared, made["artifact_id"])) == 1
     got = await shared.data("artifact_get", artifact_id=made["artifact_id"])
     assert (got["metadata"]["token_count"], got["metadata"]["is_chunked"]) == (800, False)
+
+
+async def test_a_receipt_lists_fifty_ids_and_its_text_hardly_any(shared: Door) -> None:
+    result = await shared.call("artifact_ingest", **DOC, source_id="huge", content=tokens(60_000))
+    made = result.structured_content
+    assert made is not None
+    assert made["num_chunks"] > 50
+    assert (len(made["stored_ids"]), made["stored_ids_total"]) == (50, 1 + made["num_chunks"])
+    assert len(str(result.content[0].text)) < 400  # type: ignore[union-attr]
+    every = await shared.data("artifact_get", artifact_id=made["artifact_id"], include_chunks=True)
+    assert len(every["chunks"]) == made["num_chunks"]
+
+
+async def test_a_model_is_reported_only_of_vectors_that_are_there(open_in_memory: OpenInMemory) -> None:
+    embedder = InMemoryEmbedder()
+    async with open_in_memory(embedder=embedder, on_embedding_failure="defer") as nur:
+        fields = ("embedding_provider", "embedding_model", "embedding_dimensions")
+
+        async def model_of(name: str) -> list[object]:
+            metadata = (await nur.data("artifact_get", artifact_id=name))["metadata"]
+            return [metadata[field] for field in fields]
+
+        model = [embedder.model.provider, embedder.model.name, embedder.model.dimensions]
+        made = await nur.data("artifact_ingest", **DOC, source_id="1", content="A lighthouse")
+        assert await model_of(made["artifact_id"]) == model
+        embedder.down = True
+        made = await nur.data("artifact_ingest", **DOC, source_id="1", content="Another lighthouse")
+        assert made["index_state"] == "pending"
+        assert await model_of(made["artifact_id"]) == [None, None, None]
 
 
 async def test_ingest_large_artifact(shared: Door) -> None:

@@ -13,6 +13,11 @@ MEMORY = {"content": "a memory", "type": "fact", "confidence": 0.5}
 TURN = {"conversation_id": "c", "role": "user", "content": "a turn", "turn_index": 0}
 ARTIFACT = {"artifact_type": "doc", "source_system": "drive", "content": "a document"}
 TYPES = "preference, fact, project, decision"
+URL = (
+    "source_url must be a URL such as https://example.com/page, starting with "
+    "http, https, ftp, sftp, file, mailto, message, mid"
+)
+REVERSED = {"time_range_start": "2026-02-01T00:00:00Z", "time_range_end": "2026-01-01T00:00:00Z"}
 ARTIFACT_TYPES = "email, doc, chat, transcript, note"
 
 
@@ -70,11 +75,13 @@ ARTIFACT_TYPES = "email, doc, chat, transcript, note"
         ),
         ("artifact_ingest", ARTIFACT, {"source_system": ...}, "Missing required field: source_system"),
         ("artifact_ingest", ARTIFACT, {"content": "x" * 10_000_001}, "Content exceeds maximum size of 10MB"),
-        (
-            "artifact_ingest",
-            ARTIFACT,
-            {"source_url": "not a url"},
-            "source_url must be a valid URL such as https://example.com/page",
+        *(
+            ("artifact_ingest", ARTIFACT, {"source_url": url}, URL)
+            for url in ("not a url", "abc:def", "javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x")
+        ),
+        *(
+            ("artifact_ingest", ARTIFACT, {"source_url": url}, URL)
+            for url in ("https://", "https:/a", "mailto:", "//x")
         ),
         (
             "artifact_ingest",
@@ -84,6 +91,9 @@ ARTIFACT_TYPES = "email, doc, chat, transcript, note"
         ),
         ("artifact_ingest", ARTIFACT, {"participants": ["p"] * 101}, "Participants must have at most 100 items"),
         ("artifact_ingest", ARTIFACT, {"participants": "p"}, "Participants must be a list"),
+        ("artifact_ingest", ARTIFACT, {"participants": [1]}, "Participants must be a list of strings"),
+        ("artifact_search", {"query": "q"}, REVERSED, "time_range_start must not be after time_range_end"),
+        ("hybrid_search", {"query": "q"}, {"filters": REVERSED}, "time_range_start must not be after time_range_end"),
         ("artifact_ingest", ARTIFACT, {"title": "t" * 501}, "Title exceeds maximum length of 500 characters"),
         ("artifact_ingest", ARTIFACT, {"retention_policy": "custom"}, "retention_policy custom needs expires_at"),
         ("artifact_search", {"query": "q"}, {"query": "q" * 501}, "Query exceeds maximum length of 500 characters"),

@@ -1,7 +1,7 @@
 """The error matrix of the specification, section 6, row by row, as a client sees it.
 
 Rows that Nur replaces are tested as they are replaced; docs/reference/errors.md lists them. Not here: a Chroma
-collection that is missing is made again (tests/contract/test_chroma_collections.py), and merging results cannot fail.
+collection that is missing is made again (tests/contract/test_chroma_collections.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
@@ -25,10 +26,11 @@ from tests.artifact_texts import tokens
 from tests.servers import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nur.domain.notes import Note
-    from nur.ports.ledger import NoteWrite, Written
+    from nur.domain.selection import Selection
+    from nur.ports.ledger import Lexical, NoteWrite, Written
     from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
     from tests.servers.faults import Fault
     from tests.servers.openai_stub import OpenAIStub
@@ -280,6 +282,10 @@ class BrokenLedger(InMemoryLedger):
         self._fail()
         return await super().remove(note, action=action, principal=principal, indexed=indexed)
 
+    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+        self._fail()
+        return await super().lexical(terms, selection, limit)
+
     def _fail(self) -> None:
         if self.broken:
             raise StoreDown("The store could not be read or written. See the server's log.")
@@ -308,6 +314,25 @@ async def test_a_store_that_fails_is_told_by_what_could_not_be_done(open_in_memo
         got = await nur.data("artifact_get", artifact_id=artifact, include_content=True)
         assert got["content"] == tokens(1300)  # nothing was half done
         assert got["metadata"]["version"] == 1
+
+
+@pytest.mark.parametrize("tool", ["memory_search", "artifact_search", "hybrid_search"])
+async def test_a_search_that_no_ranker_can_answer_is_an_error(open_in_memory: OpenInMemory, tool: str) -> None:
+    ledger, model = BrokenLedger(ManualClock()), InMemoryEmbedder()
+    async with open_in_memory(ledger=ledger, embedder=model) as nur:
+        await nur.data("memory_store", **MEMORY)
+        ledger.broken = True
+        assert await failure(nur, tool, query="mode") == {
+            "code": "storage_failed",
+            "message": "Failed to merge search results: The store could not be read or written. See the server's log.",
+            "retryable": True,
+        }
+        model.down = True
+        told = await failure(nur, tool, query="mode")
+        assert told["code"] == "embedding_failed"
+        assert told["message"].startswith("Failed to generate query embedding: ")
+        ledger.broken = False
+        assert (await nur.data(tool, query="mode"))["degraded"] == ["dense"]
 
 
 async def test_embedding_health_without_a_key_is_a_start_that_is_refused(open_door: OpenDoor) -> None:
@@ -347,7 +372,7 @@ async def test_embedding_health_reports_a_provider_that_cannot_be_reached(
         openai_stub.fail_forever(faults.RESET)
         unwell = await nur.data("embedding_health")  # a report, not a failure
         assert unwell["api_status"] == "unhealthy"
-        assert unwell["error"] == "OpenAI service unavailable after 1 attempt."
+        assert unwell["error"] == "Cannot connect to OpenAI API. Check the network and OPENAI_BASE_URL."
         assert "test_embedding_dimensions" not in unwell
 
 

@@ -238,6 +238,8 @@ async def test_a_listing_is_paged_and_filtered(rest: Rest) -> None:
         ({"text": "x", "expires_at": "yesterday"}, "body.expires_at"),
         ({"text": "x", "expires_at": "0001-01-01T00:00:00+14:00"}, "body.expires_at"),  # before the year 1
         ({"text": "x", "source": {"url": "not a url"}}, "body.source.url"),
+        ({"text": "x", "source": {"url": "javascript:alert(1)"}}, "body.source.url"),
+        ({"text": "x", "source": {"url": "abc:def"}}, "body.source.url"),
         ({"text": "x", "metadata": {"a": "b" * 70_000}}, "body.metadata"),
         ({"text": "x", "metadata": {"a": [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}, "body.metadata"),
         ({"text": "x", "banana": 1}, "body.banana"),

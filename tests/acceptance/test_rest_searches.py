@@ -83,6 +83,9 @@ async def test_kinds_projects_and_filters_narrow_a_search(rest: Rest) -> None:
     assert answers["lexical"]["confidence"] is answers["dense"]["confidence"] is None
     problem = await rest.problem(422, "POST", "/v2/searches", {"query": "lamp", "filters": {"colour": "green"}})
     assert problem["detail"] == "Invalid filter: colour"
+    reversed_range = {"time_range_start": "2026-02-01T00:00:00Z", "time_range_end": "2026-01-01T00:00:00Z"}
+    problem = await rest.problem(422, "POST", "/v2/searches", {"query": "lamp", "filters": reversed_range})
+    assert "time_range_start must not be after time_range_end" in problem["detail"]
 
 
 async def test_a_search_is_repeated_less_what_is_gone(rest: Rest) -> None:

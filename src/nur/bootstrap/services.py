@@ -117,7 +117,7 @@ def assemble(
     vectors = ChunkVectors(ledger, embedder)
     store = StoreNote(ledger, index, vectors, clock, cutting, protection, tokenisers(settings))
     privacy = PrivacyFilter(settings.privacy_enforcement)
-    get_artifact = GetArtifact(ledger, privacy, clock)
+    get_artifact = GetArtifact(ledger, embedder, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
     version = embedder.model.version
     work = Work(ledger, index, embedder, clock)

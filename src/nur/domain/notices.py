@@ -25,14 +25,20 @@ _NO_VECTORS = "the embedding provider or the vector index does not answer"
 _RERANK = "Not reranked: the reranker does not answer, so better hits may stand further down."
 
 
-def search_notice(request: SearchRequest, degraded: Sequence[str], reason: Silence | None) -> str | None:
-    """What is missing from this answer and why; None when nothing is."""
+_ONE_BY_ONE = "The vector index does not answer; stored vectors were compared one by one, and nothing is missing."
+
+
+def search_notice(
+    request: SearchRequest, degraded: Sequence[str], reason: Silence | None, *, compared: bool
+) -> str | None:
+    """What is missing from this answer and why; None when nothing is. `compared`: by meaning, index or not."""
     if reason is Silence.NOTHING_STORED:
         return nothing_stored(request.selection)
     if reason is Silence.BELOW_FLOOR:
         return CLOSE
-    missing = [_without_vectors(request.mode)] if "dense" in degraded else []
-    return " ".join([*missing, *([_RERANK] if "rerank" in degraded else [])]) or None
+    without = _ONE_BY_ONE if compared else _without_vectors(request.mode)
+    sentences = {"dense": without, "rerank": _RERANK}
+    return " ".join(sentences[ranker] for ranker in degraded) or None
 
 
 def nothing_stored(selection: Selection) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown
+from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown, NurError, StoreDown
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
 from nur.ports.ledger import UNKNOWN
@@ -84,6 +84,7 @@ class _Dense:
     vector: Floats | None = None  #: None: the question is not compared by meaning
     cosines: Mapping[ChunkKey, float] = field(default_factory=dict)
     degraded: tuple[str, ...] = ()
+    failure: NurError | None = None  #: why the question has no vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ class Gather:
         dense, lexical = await asyncio.gather(
             self._dense(request, question.corpus, wanted, vector), self._lexical(request, question, wanted)
         )
+        if isinstance(lexical, StoreDown):
+            raise dense.failure or lexical from lexical
         keys = list({**dense.cosines, **dict.fromkeys(lexical)})
         read, beside = await self._with_turns_beside(await self.ledger.glances(keys, request.selection), request)
         candidates = self.privacy.filter_results(read, request.principal)
@@ -133,7 +136,8 @@ class Gather:
     async def alone(self, request: SearchRequest, note: Note) -> Found:
         """The chunks of one note as if they had been found, for explaining why they were not."""
         question = await self._analysed(request)
-        vector = None if request.mode is Mode.LEXICAL else await self._vector(request, question.corpus)
+        embedded = None if request.mode is Mode.LEXICAL else await self._vector(request, question.corpus)
+        vector = None if isinstance(embedded, NurError) else embedded
         keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
         read, beside = await self._with_turns_beside(await self.ledger.glances(keys, request.selection), request)
         own = [candidate for candidate in read if candidate.note_id == note.note_id]
@@ -164,16 +168,21 @@ class Gather:
         """The question's vector and the cosines of the nearest chunks."""
         if request.mode is Mode.LEXICAL:
             return _Dense()
-        if vector is None:
-            vector = await self._vector(request, corpus)
-        return _Dense(degraded=("dense",)) if vector is None else await self._nearest(request, vector, wanted)
+        found = await self._vector(request, corpus) if vector is None else vector
+        if isinstance(found, NurError):
+            return _Dense(degraded=("dense",), failure=found)
+        return await self._nearest(request, found, wanted)
 
-    async def _vector(self, request: SearchRequest, corpus: Corpus) -> Floats | None:
+    async def _vector(self, request: SearchRequest, corpus: Corpus) -> Floats | NurError:
+        """The question's vector, or why there is none."""
         try:
             return await asyncio.wait_for(self.query_vector(request.query, corpus), QUERY_SECONDS)
-        except (EmbedderDown, BadConfiguration, TimeoutError) as error:
-            log.warning("dense_unavailable", error=type(error).__name__)
-            return None
+        except (EmbedderDown, BadConfiguration) as error:
+            failure: NurError = error
+        except TimeoutError:
+            failure = EmbedderDown(f"The embedding provider did not answer within {QUERY_SECONDS:.0f} seconds.")
+        log.warning("dense_unavailable", error=type(failure).__name__)
+        return failure
 
     async def _nearest(self, request: SearchRequest, vector: Floats, wanted: int) -> _Dense:
         """The nearest chunks: asks the index, and compares exactly with what it does not hold.
@@ -209,11 +218,14 @@ class Gather:
             self.watch_index.distrust(error)
             return None
 
-    async def _lexical(self, request: SearchRequest, question: Question, wanted: int) -> list[ChunkKey]:
-        """Chunks that hold the question's telling words."""
+    async def _lexical(self, request: SearchRequest, question: Question, wanted: int) -> list[ChunkKey] | StoreDown:
+        """Chunks that hold the question's telling words, or why they cannot be read."""
         if request.mode is Mode.DENSE:
             return []
-        found = await self.ledger.lexical([row_word(term) for term in question.asked], request.selection, wanted)
+        try:
+            found = await self.ledger.lexical([row_word(term) for term in question.asked], request.selection, wanted)
+        except StoreDown as error:
+            return error
         return [hit.chunk_key for hit in found]
 
     async def _with_turns_beside(

@@ -11,8 +11,10 @@ from nur.domain.matching import is_alive
 from nur.domain.notes import Kind, Note
 
 if TYPE_CHECKING:
+    from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import Principal
     from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger, StoredChunk
     from nur.services.privacy import PrivacyFilter
 
@@ -24,6 +26,7 @@ class Artifact:
     note: Note
     text: str | None
     chunks: list[StoredChunk] | None
+    model: EmbeddingModel | None  #: of its vectors; None as long as a chunk has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class GetArtifact:
     """Reads an artifact by its id."""
 
     ledger: Ledger
+    embedder: Embedder
     privacy: PrivacyFilter
     clock: Clock
 
@@ -47,7 +51,13 @@ class GetArtifact:
             note,
             await self._text(note) if content else None,
             await self.ledger.chunks(note.note_id) if chunks else None,
+            await self._model(note),
         )
+
+    async def _model(self, note: Note) -> EmbeddingModel | None:
+        """The store's model where it has embedded the note: searches compare no other vectors."""
+        model = self.embedder.model
+        return model if await self.ledger.pooled([note.note_id], model.version) else None
 
     async def _text(self, note: Note) -> str:
         text = (await self.ledger.texts([note.note_id]))[note.note_id]

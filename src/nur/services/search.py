@@ -94,7 +94,7 @@ class Search:
             model=self.embedder.model,
             degraded=degraded,
             reason=reason,
-            notice=search_notice(request, degraded, reason),
+            notice=search_notice(request, degraded, reason, compared=found.vector is not None),
             confidence=best[0].shown.confidence if hits and request.mode is Mode.HYBRID else None,
         )
         return Searched(request, found, ranked, ordered, result, floor, self.fusion, watch.milliseconds)

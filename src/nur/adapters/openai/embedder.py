@@ -15,7 +15,7 @@ import openai
 from nur.adapters.openai.accounts import Accounts
 from nur.adapters.openai.answers import Answer, AnswerError, DimensionsError, read
 from nur.adapters.openai.batches import Batch, BatchLimits, cut
-from nur.adapters.openai.failures import KEY_REFUSED, Kind, RequestError, final_error, from_vendor
+from nur.adapters.openai.failures import KEY_REFUSED, Kind, RequestError, final_error, from_vendor, probe_error
 from nur.adapters.openai.retries import Decision, GiveUp, Patience, after_failure
 from nur.domain.embedding import Probe
 from nur.domain.errors import KeyRefused
@@ -114,7 +114,7 @@ class OpenAIEmbedder:
         try:
             await self._request(("probe",), self._patience.probe_seconds)
         except RequestError as failure:
-            error = final_error(failure, retries=0, failed=1, total=1)
+            error = probe_error(failure)
             return Probe(False, self._ms_since(started), error=str(error), key_refused=isinstance(error, KeyRefused))
         return Probe(True, self._ms_since(started), self.model.dimensions)
 

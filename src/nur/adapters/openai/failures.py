@@ -90,6 +90,13 @@ def final_error(failure: RequestError, *, retries: int, failed: int, total: int)
     return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.passing)
 
 
+def probe_error(failure: RequestError) -> NurError:
+    """What a single request, never retried, ends with."""
+    if failure.kind is Kind.CONNECTION:
+        return EmbedderDown("Cannot connect to OpenAI API. Check the network and OPENAI_BASE_URL.", failed=1, total=1)
+    return final_error(failure, retries=0, failed=1, total=1)
+
+
 def _message(failure: RequestError, retries: int) -> str:
     # The specification counts three attempts where three retries follow the first failure; its text is kept.
     spent = max(1, min(failure.attempts, retries))

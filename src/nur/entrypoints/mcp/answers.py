@@ -21,7 +21,12 @@ def answer(text: str, structured: dict[str, Any]) -> CallToolResult:
 
 def as_json(structured: dict[str, Any]) -> CallToolResult:
     """For the tools that the specification lets return a dictionary."""
-    return answer(json.dumps(structured, ensure_ascii=False, indent=2), structured)
+    return answer(json_text(structured), structured)
+
+
+def json_text(structured: dict[str, Any]) -> str:
+    """A dictionary as a text for the model."""
+    return json.dumps(structured, ensure_ascii=False, indent=2)
 
 
 def failure(error: NurError, text: str) -> CallToolResult:

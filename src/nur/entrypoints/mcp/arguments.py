@@ -118,7 +118,8 @@ def explain(model: type[Arguments], problem: ErrorDetails) -> str:
         return f"{label} must be valid Unicode text: it holds a lone surrogate"
     if kind == "value_error":
         return str(context["error"])
-    return f"{label} must be {_TYPES.get(kind, 'of the type that the schema says')}"
+    types = _TYPES if len(problem["loc"]) < 2 else _ITEM_TYPES  # a field, and an item's place in it
+    return f"{label} must be {types.get(kind, 'of the type that the schema says')}"
 
 
 _TYPES = {
@@ -131,6 +132,7 @@ _TYPES = {
     "tuple_type": "a list",
     "dict_type": "an object",
 }
+_ITEM_TYPES = {"string_type": "a list of strings"}
 _TEN_MILLION = 10_000_000
 
 

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
 Participant = Annotated[str, Field(max_length=500)]
+#: Ids that an answer lists; `artifact_get` with `include_chunks` lists all. The text, which a model reads, has fewer.
+MOST_IDS = 50
+MOST_IDS_IN_TEXT = 10
 
 
 async def artifact_ingest(  # the specification's parameters
@@ -93,7 +96,7 @@ async def artifact_get(
     )
     found: dict[str, Any] = {
         "artifact_id": artifact.note.public_id,
-        "metadata": metadata(artifact.note, services.embedder.model),
+        "metadata": metadata(artifact.note, artifact.model),
     }
     if artifact.text is not None:
         found["content"] = artifact.text
@@ -161,22 +164,28 @@ def _checked_id(artifact_id: str) -> str:
 
 
 def _receipt(stored: "Stored") -> CallToolResult:
+    ids = stored.stored_ids
     structured = {
         "artifact_id": stored.note.public_id,
         "is_chunked": stored.note.is_chunked,
         "num_chunks": len(stored.chunk_ids),
-        "stored_ids": stored.stored_ids,
+        "stored_ids": ids[:MOST_IDS],
+        "stored_ids_total": len(ids),
         "outcome": stored.outcome,
         "version": stored.note.version,
         "index_state": stored.index_state,
     }
     if stored.outcome is Outcome.REPLACED:
         return answers.answer(f"Updated existing artifact {stored.note.public_id}", structured)
-    return answers.as_json(structured)
+    text = structured if len(ids) <= MOST_IDS_IN_TEXT else {**structured, "stored_ids": ids[:1]}
+    return answers.answer(answers.json_text(text), structured)
 
 
-def metadata(note: "Note", model: "EmbeddingModel") -> dict[str, Any]:
-    """An artifact's metadata: every field of the specification's section 12.3, empty ones left out."""
+def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:
+    """An artifact's metadata: every field of the specification's section 12.3, empty ones left out.
+
+    `model` is that of its vectors; None while they are pending, and then said so.
+    """
     about = note.about
     fields = {
         "artifact_type": about.type,
@@ -195,13 +204,19 @@ def metadata(note: "Note", model: "EmbeddingModel") -> dict[str, Any]:
         "visibility_scope": about.visibility,
         "retention_policy": about.retention,
         "expires_at": utc(about.expires_at),
-        "embedding_provider": model.provider,
-        "embedding_model": model.name,
-        "embedding_dimensions": model.dimensions,
         "ingested_at": utc(note.ingested_at),
         "version": note.version,
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    present = {name: value for name, value in fields.items() if value is not None}
+    return present | _embedding(model)
+
+
+def _embedding(model: "EmbeddingModel | None") -> dict[str, Any]:
+    return {
+        "embedding_provider": model.provider if model else None,
+        "embedding_model": model.name if model else None,
+        "embedding_dimensions": model.dimensions if model else None,
+    }
 
 
 def _chunk(note: "Note", stored: "StoredChunk") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from nur.domain.search import SearchRequest, Silence
 from nur.domain.selection import Selection
 from nur.entrypoints.mcp import answers, hits
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
-from nur.entrypoints.mcp.tool import Offer, after
+from nur.entrypoints.mcp.tool import Offer, after, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -93,7 +93,7 @@ async def memory_delete(
 
 TOOLS = [
     Offer(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to store memory")),
-    Offer(memory_search, READS),
+    Offer(memory_search, READS, search_failed),
     Offer(memory_list, READS),
     Offer(
         memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete memory")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
+from nur.domain.urls import RULE, is_source_url
 
 Query = Annotated[str, Field(min_length=1, max_length=500, description="What to look for, in plain words")]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidence")]
@@ -48,16 +48,18 @@ def checked_moment(name: str, text: str | None) -> datetime | None:
         raise BadRequest(f"{name} must lie between the years 1 and 9999") from None
 
 
+def checked_range(start: str | None, end: str | None) -> tuple[datetime | None, datetime | None]:
+    """`time_range_start` and `time_range_end` as UTC, in this order."""
+    first, last = checked_moment("time_range_start", start), checked_moment("time_range_end", end)
+    if first is not None and last is not None and first > last:
+        raise BadRequest("time_range_start must not be after time_range_end")
+    return first, last
+
+
 def checked_url(name: str, text: str | None) -> str | None:
-    """A URL with a scheme and something behind it."""
-    if text is None:
-        return None
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        parts = urlsplit("")
-    if not parts.scheme or not (parts.netloc or parts.path) or any(character.isspace() for character in text):
-        raise BadRequest(f"{name} must be a valid URL such as https://example.com/page")
+    """A URL of a harmless scheme."""
+    if text is not None and not is_source_url(text):
+        raise BadRequest(f"{name} {RULE}")
     return text
 
 

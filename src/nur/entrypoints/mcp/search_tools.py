@@ -22,10 +22,10 @@ from nur.entrypoints.mcp.parameters import (
     ResponseFormat,
     SensitivityName,
     VisibilityName,
-    checked_moment,
+    checked_range,
     checked_text,
 )
-from nur.entrypoints.mcp.tool import Offer
+from nur.entrypoints.mcp.tool import Offer, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -65,14 +65,15 @@ async def artifact_search(  # the specification's parameters
     response_format: ResponseFormat = "concise",
 ) -> CallToolResult:
     """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
+    occurred_from, occurred_to = checked_range(time_range_start, time_range_end)
     selection = Selection(
         kinds=ARTIFACTS,
         type=artifact_type,
         source_system=source_system,
         sensitivity=sensitivity,
         visibility=visibility_scope,
-        occurred_from=checked_moment("time_range_start", time_range_start),
-        occurred_to=checked_moment("time_range_end", time_range_end),
+        occurred_from=occurred_from,
+        occurred_to=occurred_to,
     )
     result = await services.search(
         SearchRequest(
@@ -123,7 +124,7 @@ async def hybrid_search(  # the specification's parameters
     return answers.answer(text, hits.structured(result))
 
 
-TOOLS = [Offer(artifact_search, READS), Offer(hybrid_search, READS)]
+TOOLS = [Offer(artifact_search, READS, search_failed), Offer(hybrid_search, READS, search_failed)]
 
 
 def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> Selection:
@@ -131,6 +132,7 @@ def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dic
     if unknown is not None:
         raise BadRequest(f"Invalid filter: {answers.shortened(unknown, 60)}")
     found = check(Filters, filters)
+    occurred_from, occurred_to = checked_range(found["time_range_start"], found["time_range_end"])
     return Selection(
         kinds=kinds & ARTIFACTS if found["artifact_type"] else kinds,
         conversation_id=conversation_id,
@@ -138,7 +140,7 @@ def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dic
         source_system=found["source_system"],
         sensitivity=found["sensitivity"],
         visibility=found["visibility_scope"],
-        occurred_from=checked_moment("time_range_start", found["time_range_start"]),
-        occurred_to=checked_moment("time_range_end", found["time_range_end"]),
+        occurred_from=occurred_from,
+        occurred_to=occurred_to,
         min_confidence=found["min_confidence"],
     )

@@ -45,6 +45,13 @@ def after(prefix: str) -> Callable[[NurError], str]:
     return worded
 
 
+def search_failed(error: NurError) -> str:
+    """The specification's words before a failure of a search."""
+    if isinstance(error, EmbedderDown | KeyRefused):
+        return f"Failed to generate query embedding: {error}"
+    return f"Failed to merge search results: {error}" if isinstance(error, StoreDown) else str(error)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """A function that shall be a tool; its docstring tells the model when to use it."""

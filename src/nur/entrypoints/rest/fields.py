@@ -3,9 +3,10 @@
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+from nur.domain.urls import RULE, is_source_url
 
 MOST_CHARACTERS = 10_000_000
 MOST_METADATA_BYTES = 64 * 1024
@@ -29,15 +30,9 @@ def _utc(moment: datetime) -> datetime:
         raise ValueError("must lie between the years 1 and 9999") from None
 
 
-def _url(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        raise ValueError("must be a valid URL such as https://example.com/page") from None
-    if not parts.scheme or not (parts.netloc or parts.path) or any(character.isspace() for character in text):
-        raise ValueError("must be a valid URL such as https://example.com/page")
+def _url(text: str) -> str:
+    if not is_source_url(text):
+        raise ValueError(RULE)
     return text
 
 

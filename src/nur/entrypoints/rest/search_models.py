@@ -1,9 +1,9 @@
 """Bodies of the search routes."""
 
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
 from nur.domain.search import Mode, SearchRequest
@@ -29,6 +29,13 @@ class Filters(Body):
     type: Name | None = None
     min_confidence: Share | None = None
     conversation_id: Name | None = Field(default=None, description="limits turns alone")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        start, end = self.time_range_start, self.time_range_end
+        if start is not None and end is not None and start > end:
+            raise ValueError("time_range_start must not be after time_range_end")
+        return self
 
 
 class SearchIn(Body):
