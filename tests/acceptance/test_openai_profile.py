@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.domain.errors import BadConfiguration, KeyRefused
+from nur.entrypoints.cli.app import run
+from tests.rest_client import open_rest
 from tests.servers import faults
 
 if TYPE_CHECKING:
@@ -134,6 +136,68 @@ async def test_defer_commits_at_once_and_embeds_when_the_provider_is_back(
                 break
         again = await nur.data("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
         assert again["outcome"] == "unchanged"
+
+
+WRITES: list[tuple[str, dict[str, Any]]] = [
+    ("/v2/notes", {"text": "The gate is open."}),
+    ("/v2/events", {"text": "The gate was opened."}),
+    ("/v2/memories", {"content": "Likes the gate open."}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), WRITES)
+async def test_reject_keeps_nothing_over_rest_either(
+    openai: dict[str, Any], openai_stub: OpenAIStub, path: str, body: dict[str, Any]
+) -> None:
+    async with open_rest(**openai, on_embedding_failure="reject") as rest:
+        openai_stub.fail_forever(faults.status(503))
+        problem = await rest.problem(503, "POST", path, body, Idempotency_Key="once")
+        assert (problem["code"], problem["retryable"]) == ("embedding_failed", True)
+        assert (await rest.ok("GET", "/v2/notes"))["notes"] == []
+        openai_stub.heal()
+        stored = await rest.ok("POST", path, body, Idempotency_Key="once")  # the key was not spent
+        assert (stored["operation"], stored["index_state"]) == ("created", "indexed")
+
+
+async def test_reject_leaves_a_note_as_it_was(openai: dict[str, Any], openai_stub: OpenAIStub) -> None:
+    async with open_rest(**openai, on_embedding_failure="reject") as rest:
+        name = (await rest.ok("POST", "/v2/notes", {"text": "The gate is open."}))["note_id"]
+        openai_stub.fail_forever(faults.status(503))
+        await rest.problem(503, "PATCH", f"/v2/notes/{name}", {"text": "The gate is shut."})
+        assert (await rest.ok("GET", f"/v2/notes/{name}"))["text"] == "The gate is open."
+        assert (await rest.ok("PATCH", f"/v2/notes/{name}", {"title": "Gate"}))["operation"] == "metadata_updated"
+        await rest.ok("DELETE", f"/v2/notes/{name}")
+        await rest.problem(503, "POST", "/v2/admin/trash/restore", {"note_id": name})
+        assert [note["note_id"] for note in (await rest.ok("GET", "/v2/admin/trash"))["notes"]] == [name]
+
+
+@pytest.mark.parametrize("policy", ["auto", "defer"])
+@pytest.mark.parametrize(("path", "body"), WRITES)
+async def test_rest_defers_by_default(
+    openai: dict[str, Any], openai_stub: OpenAIStub, path: str, body: dict[str, Any], policy: str
+) -> None:
+    async with open_rest(**openai, on_embedding_failure=policy) as rest:
+        openai_stub.fail_forever(faults.status(503))
+        stored = await rest.ok("POST", path, body)
+        assert (stored["operation"], stored["index_state"]) == ("created", "pending")
+        found = await rest.ok("POST", "/v2/searches", {"query": "gate"})
+        assert [item["note_id"] for item in found["items"]] == [stored["note_id"]]
+
+
+def test_the_command_line_obeys_reject(
+    openai: dict[str, Any], openai_stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {**openai, "on_embedding_failure": "reject"}.items():
+        monkeypatch.setenv(name.upper(), str(value))
+    assert run(["remember", "The gate is open."]) == 0
+    openai_stub.fail_forever(faults.status(503))
+    assert run(["remember", "The gate is shut."]) == 1
+    assert "OpenAI service unavailable" in capsys.readouterr().err
+    openai_stub.heal()
+    assert run(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert "open" in listed
+    assert "shut" not in listed
 
 
 async def test_a_refused_key_stops_the_start(

@@ -116,6 +116,7 @@ def assemble(
     protection = ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources))
     vectors = ChunkVectors(ledger, embedder)
     store = StoreNote(ledger, index, vectors, clock, cutting, protection, tokenisers(settings))
+    on_failure = FailurePolicy.of(settings)
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, embedder, privacy, clock)
     traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
@@ -135,7 +136,7 @@ def assemble(
     )
     get_note = GetNote(ledger, privacy, clock)
     forget = Forget(ledger, index, privacy)
-    trash = Trash(ledger, index, store, privacy, clock, work.wake)
+    trash = Trash(ledger, index, store, privacy, clock, work.wake, on_failure.for_others)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
@@ -147,7 +148,7 @@ def assemble(
         add_note=AddNote(store, clock, work.wake),
         add_event=AddEvent(store, clock, work.wake),
         get_note=get_note,
-        edit_note=EditNote(store, get_note, clock, work.wake),
+        edit_note=EditNote(store, get_note, clock, work.wake, on_failure.for_others),
         find_duplicates=FindDuplicates(ledger, index, embedder),
         wait_until_indexed=WaitUntilIndexed(ledger, clock),
         search=search,
@@ -166,6 +167,6 @@ def assemble(
         index=index,
         embedder=embedder,
         clock=clock,
-        on_failure=FailurePolicy.of(settings),
+        on_failure=on_failure,
         key_configured=settings.openai_api_key is not None,
     )

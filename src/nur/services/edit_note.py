@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.notes import Description, Note, Principal
-    from nur.domain.writes import Stored
+    from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
     from nur.services.get_note import GetNote
     from nur.services.store_note import StoreNote
@@ -46,18 +46,22 @@ class EditNote:
     get: GetNote
     clock: Clock
     wake: Callable[[], None]
+    on_failure: OnEmbeddingFailure
 
     async def __call__(
         self, public_id: str, edit: Edit, principal: Principal, *, revision: int | None = None
     ) -> Stored:
-        """Change the note; `revision` is the one that the caller read. Raises NotFound, BadRequest, StaleRevision."""
+        """Change the note; `revision` is the one that the caller read.
+
+        Raises NotFound, BadRequest, StaleRevision, EmbedderDown, KeyRefused.
+        """
         for _ in range(ROUNDS):
             note = await self.get(public_id, principal)
             if revision is not None and note.revision != revision:
                 raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
             wanted = self._wanted(note, edit)
             try:
-                stored = await self.store.edit(note, wanted, edit.text, principal)
+                stored = await self.store.edit(note, wanted, edit.text, principal, self.on_failure)
             except Conflict:
                 if await self._moved_on(note, public_id, principal):
                     continue

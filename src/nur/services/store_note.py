@@ -105,17 +105,27 @@ class StoreNote:
         known = await self.vectors.known(note)
         return await self._write_text(note, await self._as_draft(note), principal, known, _LATER)
 
-    async def edit(self, held: Note, wanted: Note, text: str | None, principal: Principal) -> Stored:
-        """Describe exactly this note as `wanted` is, with another text unless it is None. Raises Conflict."""
+    async def edit(
+        self, held: Note, wanted: Note, text: str | None, principal: Principal, on_failure: OnEmbeddingFailure
+    ) -> Stored:
+        """Describe exactly this note as `wanted` is, with another text unless it is None.
+
+        Raises EmbedderDown, KeyRefused, Conflict.
+        """
         if text is None or sha256(text) == held.content_hash:
             return await self._describe(held, wanted, principal)
         draft = Draft(kind=held.kind, text=text, about=wanted.about, stated=Protection())
-        return await self._write_text(held, draft, principal, await self.vectors.known(held), _LATER)
+        return await self._write_text(held, draft, principal, await self.vectors.known(held), on_failure)
 
-    async def revive(self, deleted: Note, about: Description, principal: Principal) -> Stored:
-        """Bring exactly this note back from the trash, with the time it was stored. Raises Conflict."""
+    async def revive(
+        self, deleted: Note, about: Description, principal: Principal, on_failure: OnEmbeddingFailure
+    ) -> Stored:
+        """Bring exactly this note back from the trash, with the time it was stored.
+
+        Raises EmbedderDown, KeyRefused, Conflict.
+        """
         draft = replace(await self._as_draft(deleted), about=about, ingested_at=deleted.ingested_at)
-        return await self._write_text(deleted, draft, principal, {}, _LATER)
+        return await self._write_text(deleted, draft, principal, {}, on_failure)
 
     async def _as_draft(self, note: Note) -> Draft:
         text = (await self.ledger.texts([note.note_id]))[note.note_id]

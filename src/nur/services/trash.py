@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.domain.notes import Note, Principal
-    from nur.domain.writes import Stored
+    from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
     from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
@@ -35,16 +35,20 @@ class Trash:
     privacy: PrivacyFilter
     clock: Clock
     wake: Callable[[], None]
+    on_failure: OnEmbeddingFailure
 
     async def restore(self, public_id: str, principal: Principal) -> Stored:
-        """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
+        """Bring a note back under its id; one that had expired stays from now on.
+
+        Raises NotFound, Conflict, EmbedderDown, KeyRefused.
+        """
         note = await self._find(public_id, principal)
         if note.status is Status.ACTIVE:
             raise BadRequest(f"Note {public_id} is not in the trash")
         about = note.about
         if about.expires_at is not None and about.expires_at <= self.clock.now():
             about = replace(about, expires_at=None, retention=Retention.FOREVER)
-        stored = await self.store.revive(note, about, principal)
+        stored = await self.store.revive(note, about, principal, self.on_failure)
         self.wake()
         return stored
 

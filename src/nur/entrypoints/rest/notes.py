@@ -35,7 +35,10 @@ async def add_note(
     wait_seconds: WaitSeconds = 10,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Store a note. It is committed and found by its words when this returns; its vectors follow."""
+    """Store a note. It is committed and found by its words when this returns.
+
+    Its vectors follow, unless ON_EMBEDDING_FAILURE is reject: then they are there, or nothing is written.
+    """
 
     async def act() -> Response:
         stored = await services.add_note(
@@ -87,7 +90,7 @@ async def add_memory(
     wait_seconds: WaitSeconds = 10,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Store a memory, as the tool `memory_store` does, but without waiting for the embedding provider."""
+    """Store a memory, as the tool `memory_store` does; its vectors follow unless ON_EMBEDDING_FAILURE is reject."""
 
     async def act() -> Response:
         stored = await services.remember(
