@@ -31,7 +31,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture(autouse=True)
 def logging_as_it_was() -> Iterator[None]:
     """A command that a test runs in this process sets up logging for good; the next test must not notice."""
-    loggers = [logging.getLogger(name) for name in (None, *events.QUIET)]
+    loggers = [logging.getLogger(name) for name in (None, events.OURS)]
     levels = [logger.level for logger in loggers]
     yield
     for logger, level in zip(loggers, levels, strict=True):

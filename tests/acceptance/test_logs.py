@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.openai.batches import BatchLimits
@@ -17,7 +20,8 @@ from nur.domain.embedding import EmbeddingModel
 from nur.retrieval import tokens as cl100k
 from tests.artifact_texts import tokens
 from tests.servers import faults
-from tests.servers.nur_server import NurProcess
+from tests.servers.chroma_server import ChromaProcess
+from tests.servers.nur_server import NurProcess, clean_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,3 +271,62 @@ async def test_no_text_query_or_key_reaches_the_log_whatever_happens(tmp_path: P
     assert canary not in lines
     events = [json.loads(line)["event"] for line in lines.splitlines() if line.startswith("{")]
     assert {"embedding_failed", "tool_failed", "two_phase_write_aborted", "dense_unavailable"} <= set(events)
+
+
+CANARY = "canary-8814"
+
+
+async def _call_every_door(server: NurProcess) -> None:
+    """Store, find and fail with the canary through MCP in both eras, the relay and REST."""
+    relay = StdioServerParameters(
+        command=sys.executable, args=["-m", "nur", "stdio"], env=clean_environment(server.folder)
+    )
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("memory_store", {"content": f"{CANARY} sings", "type": "fact", "confidence": 1.0}),
+        ("artifact_ingest", {**DOC, "title": CANARY, "author": CANARY, "content": f"{CANARY} " + tokens(1500)}),
+        ("history_append", {"conversation_id": "c", "role": "user", "content": CANARY, "turn_index": 0}),
+        ("hybrid_search", {"query": CANARY, "include_memory": True}),
+        ("memory_list", {}),
+        ("memory_store", {"content": CANARY, CANARY: CANARY}),
+    ]
+    for client in (
+        Client(f"{server.url}/mcp"),
+        Client(f"{server.url}/mcp", mode="legacy"),
+        Client(stdio_client(relay), mode="legacy"),
+    ):
+        async with client:
+            for tool, arguments in calls:
+                await client.call_tool(tool, arguments)
+    async with httpx2.AsyncClient(base_url=server.url, timeout=60) as rest:
+        await rest.post("/v2/notes?wait=indexed", json={"text": f"{CANARY} rests", "metadata": {CANARY: CANARY}})
+        await rest.post("/v2/searches", json={"query": CANARY})
+        await rest.post("/v2/notes", json={"text": CANARY, CANARY: CANARY})
+        await rest.post("/v2/notes", content=CANARY)
+        await rest.get(f"/v2/notes/{CANARY}?{CANARY}={CANARY}")
+        await rest.post("/mcp", content=CANARY, headers={"Content-Type": "application/json", "Accept": "*/*"})
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
+async def test_no_level_logs_contents_through_any_door(tmp_path: Path, openai_stub: OpenAIStub, level: str) -> None:
+    settings = {"OPENAI_API_KEY": f"sk-{CANARY}", "OPENAI_BASE_URL": openai_stub.url, "OPENAI_EMBED_DIMS": "64"}
+    with NurProcess(tmp_path / "quiet", LOG_LEVEL=level, **settings) as server:
+        await _call_every_door(server)
+        lines = server.log.read_text()
+    assert CANARY not in lines
+    events = {json.loads(line)["event"] for line in lines.splitlines() if line.startswith("{")}
+    assert ("chunk_decision" in events) == (level == "DEBUG")
+    assert ("tool_failed" in events) == (level in ("DEBUG", "INFO", "WARNING"))
+
+
+@pytest.mark.parametrize("level", ["DEBUG", "INFO"])
+async def test_the_chroma_client_logs_no_requests(tmp_path: Path, level: str) -> None:
+    with (
+        ChromaProcess(tmp_path / "chroma") as chroma,
+        NurProcess(tmp_path / "nur", LOG_LEVEL=level, CHROMA_HOST=chroma.host, CHROMA_PORT=str(chroma.port)) as server,
+    ):
+        await _call_every_door(server)
+        lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
+    assert CANARY not in str(lines)
+    assert {line["event"] for line in lines} >= {"note_indexed", "search_completed"}
+    assert "HTTP Request" not in str(lines)
+    assert [line for line in lines if line["component"].startswith(("httpx", "httpcore", "chromadb"))] == []

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 Field: TypeAlias = "str | int | float | bool | Sequence[str] | None"
 
 SERVICE = "mcp-memory"
-#: Third parties whose INFO lines hold addresses or arguments.
-QUIET = ("httpx2", "httpcore2", "openai", "mcp", "uvicorn.access", "uvicorn.error", "chromadb", "alembic")
+#: The parent of our own loggers. Libraries write contents, addresses and arguments into theirs.
+OURS = "nur"
 
 _trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 
@@ -44,7 +44,7 @@ class EventLog:
     """A component's log. Fields are ids, counts and timings: whoever calls this keeps contents out."""
 
     def __init__(self, component: str) -> None:
-        self._log = logging.getLogger(f"nur.{component}")
+        self._log = logging.getLogger(f"{OURS}.{component}")
         self._component = component
 
     def debug(self, event: str, **fields: Field) -> None:
@@ -80,15 +80,14 @@ class JsonFormatter(logging.Formatter):
     """One JSON object a line, in the shape of the specification's section 10.1."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON. Exceptions are shown by type and place: their texts may hold contents."""
+        """The record as JSON. Exceptions and what libraries say are shown by place: their texts may hold contents."""
         moment = datetime.fromtimestamp(record.created, UTC)
         line: dict[str, object] = {
             "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "service": SERVICE,
             "component": getattr(record, "component", record.name),
-            "event": record.getMessage(),
-            **getattr(record, "fields", {}),
+            **(_event(record) if _is_ours(record) else _library_event(record)),
         }
         if trace_id := _trace_id.get():
             line["trace_id"] = trace_id
@@ -99,12 +98,29 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+def _is_ours(record: logging.LogRecord) -> bool:
+    return record.name.split(".", 1)[0] == OURS
+
+
+def _event(record: logging.LogRecord) -> dict[str, object]:
+    return {"event": record.getMessage(), **getattr(record, "fields", {})}
+
+
+def _library_event(record: logging.LogRecord) -> dict[str, object]:
+    return {"event": "library_message", "at": [f"{record.funcName}:{record.lineno}"]}
+
+
+def _may_be_logged(record: logging.LogRecord) -> bool:
+    """Whatever level a library gives its loggers: below WARNING only our own lines are written."""
+    return _is_ours(record) or record.levelno >= logging.WARNING
+
+
 def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
     """Send every log line to `stream` (standard error) as JSON. Later calls replace earlier ones."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter())
+    handler.addFilter(_may_be_logged)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
-    for name in QUIET:
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    root.setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    logging.getLogger(OURS).setLevel(level)
