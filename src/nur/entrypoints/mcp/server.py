@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import METHOD_NOT_FOUND
 
 from nur.entrypoints.mcp import artifact_tools, health_tool, history_tools, memory_tools, search_tools
 from nur.entrypoints.mcp.tool import CheckedTool
@@ -14,6 +16,7 @@ from nur.entrypoints.mcp.tool import CheckedTool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.mcpserver.tools import Tool
 
     from nur.entrypoints.mcp.tool import ServicesProvider
@@ -24,6 +27,7 @@ INSTRUCTIONS = (
 )
 #: An artifact may have ten million characters, four bytes each, and JSON escapes some of them.
 MOST_BODY_BYTES = 64 * 1024 * 1024
+NOT_OFFERED = ("prompts", "resources")
 
 
 #: Every tool, in the order in which clients list them.
@@ -35,6 +39,19 @@ def tools(services: ServicesProvider) -> list[Tool]:
     return [CheckedTool.make(offer, services) for offer in OFFERS]
 
 
+async def only_tools(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Offer neither prompts nor resources: the SDK announces both, also where there are none."""
+    if ctx.method.partition("/")[0] in NOT_OFFERED:
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=ctx.method)
+    result = await call_next(ctx)
+    if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+        offered = {
+            name: value for name, value in result["capabilities"].items() if name not in ("prompts", "resources")
+        }
+        return {**result, "capabilities": offered}
+    return result
+
+
 def make_server(offered: Sequence[Tool]) -> MCPServer:
     """An MCP server with these tools, ready to be served over HTTP."""
     server: MCPServer = MCPServer(
@@ -44,6 +61,7 @@ def make_server(offered: Sequence[Tool]) -> MCPServer:
         instructions=INSTRUCTIONS,
         tools=list(offered),
         log_level="WARNING",
+        middleware=[only_tools],
         subscriptions=False,  # the list of tools never changes while the server runs
     )
     server.streamable_http_app(
