@@ -25,6 +25,7 @@ from pydantic_settings import (
 from nur.domain.errors import BadConfiguration
 
 CONFIG_FILE_VARIABLE = "NUR_CONFIG"
+LEAST_TOKEN_CHARACTERS = 16
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Words = Annotated[tuple[str, ...], NoDecode]  #: a list, in the environment with commas between
@@ -183,12 +184,24 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDINGS=onnx needs ONNX_MODEL: a folder with model.onnx and tokenizer.json")
         if self.rerank == "onnx" and self.rerank_model is None:
             raise ValueError("RERANK=onnx needs RERANK_MODEL: a folder with model.onnx and tokenizer.json")
-        if not self.binds_loopback and self.nur_token is None and not self.nur_published_on_loopback:
+        self._check_token()
+        return self
+
+    def _check_token(self) -> None:
+        """Others can reach the server: they must not be able to guess its token."""
+        if self.binds_loopback or self.nur_published_on_loopback:
+            return
+        if self.nur_token is None:
             raise ValueError(
                 f"NUR_BIND={self.nur_bind} is reachable by others: set NUR_TOKEN, or bind 127.0.0.1 "
                 "(NUR_PUBLISHED_ON_LOOPBACK=1 says that a container's port is published on loopback only)"
             )
-        return self
+        if len(self.nur_token.get_secret_value()) < LEAST_TOKEN_CHARACTERS:
+            raise ValueError(
+                f"NUR_BIND={self.nur_bind} is reachable by others: NUR_TOKEN must have at least "
+                f"{LEAST_TOKEN_CHARACTERS} characters. Make one: "
+                "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+            )
 
     @property
     def binds_loopback(self) -> bool:

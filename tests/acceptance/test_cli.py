@@ -114,3 +114,11 @@ def test_a_bad_nur_toml_exits_2_and_says_where(tmp_path: Path, text: str, named:
     assert left.returncode == 2
     assert named in left.stderr
     assert "secret" not in left.stderr
+
+
+def test_a_token_that_can_be_guessed_is_refused_where_others_can_reach_the_server(tmp_path: Path) -> None:
+    refused = nur(tmp_path, "serve", "--port", "0", NUR_BIND="0.0.0.0", NUR_TOKEN="fifteen-letters")
+    assert refused.returncode == 2
+    assert "secrets.token_urlsafe" in refused.stderr
+    assert "fifteen-letters" not in refused.stderr
+    assert nur(tmp_path, "config", NUR_BIND="0.0.0.0", NUR_TOKEN="sixteen-letters-").returncode == 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from tests.servers.nur_server import NurProcess
 
@@ -81,6 +81,52 @@ def test_an_unknown_host_is_turned_away_on_every_route(server: NurProcess, path:
 @pytest.mark.parametrize("path", ["/mcp", "/health", "/metrics", "/livez"])
 def test_a_foreign_web_origin_is_turned_away_on_every_route(server: NurProcess, path: str) -> None:
     assert httpx2.get(server.url + path, headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/health", "/metrics", "/livez", "/v2/notes"])
+@pytest.mark.parametrize("origin", ["http://[", "http://localhost:80@evil.example", "null", "http://localhost, x"])
+def test_a_malformed_web_origin_is_turned_away_on_every_route(server: NurProcess, path: str, origin: str) -> None:
+    assert httpx2.get(server.url + path, headers={"Origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["localhost:1@evil.example", "127.0.0.1:1, evil.example", "[::1", "localhost:x", ""])
+def test_a_host_that_only_looks_local_is_turned_away(server: NurProcess, host: str) -> None:
+    assert httpx2.get(f"{server.url}/livez", headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["LOCALHOST", "LocalHost:3000", "[::1]:3000"])
+def test_host_names_are_known_in_whatever_case(server: NurProcess, host: str) -> None:
+    assert httpx2.get(f"{server.url}/livez", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v2/admin/embedding/purge", "/v2/admin/outbox/retry", "/v2/admin/index/rebuild"])
+def test_a_page_of_another_port_changes_nothing_unless_its_browser_asks_first(server: NurProcess, path: str) -> None:
+    page = {"Origin": "http://localhost:8080"}
+    assert httpx2.post(server.url + path, headers=page | {"Content-Type": "text/plain"}).status_code == 403
+    assert httpx2.post(server.url + path, headers=page).status_code == 403
+    assert httpx2.post(server.url + path, headers={"Origin": server.url}).is_success
+    assert httpx2.post(server.url + path, headers=page | {"Content-Type": "application/json"}).is_success
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_is_not_there_is_not_offered(server: NurProcess, mode: str) -> None:
+    async with Client(f"{server.url}/mcp", mode=mode) as client:
+        offered = client.server_capabilities
+        assert (offered.prompts, offered.resources) == (None, None)
+        assert offered.tools is not None
+        assert not offered.tools.list_changed
+        for ask in (client.list_prompts, client.list_resources):
+            with pytest.raises(MCPError, match="Method not found"):
+                await ask()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("PUT", "/v2/notes", "GET, POST"), ("POST", "/v2/notes/note_1", "DELETE, GET, PATCH"), ("GET", "/mcp", "POST")],
+)
+def test_a_wrong_method_is_told_all_the_right_ones(server: NurProcess, method: str, path: str, allowed: str) -> None:
+    answer = httpx2.request(method, server.url + path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
 def test_a_local_web_page_may_call(server: NurProcess) -> None:

@@ -45,8 +45,8 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
     url = _url(settings, listener)
     token = settings.nur_token.get_secret_value() if settings.nur_token else None
     callers = Callers(
-        hosts=frozenset({settings.nur_bind, *settings.nur_allowed_hosts}),
-        origins=frozenset(settings.nur_allowed_origins),
+        hosts=frozenset(name.lower() for name in (settings.nur_bind, *settings.nur_allowed_hosts)),
+        origins=frozenset(origin.lower() for origin in settings.nur_allowed_origins),
         token=token,
     )
     async with Opening(settings) as opening:

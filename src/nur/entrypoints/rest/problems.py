@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from nur.domain.errors import NurError
 from nur.entrypoints.rest.fields import NO_NUL, SOMETHING
@@ -15,6 +16,8 @@ from nur.observability.events import EventLog
 
 log = EventLog("Rest")
 
+METHOD_NOT_ALLOWED = 405
+METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 MEDIA_TYPE = "application/problem+json"
 STATUS = {
     "bad_request": 400,
@@ -137,11 +140,20 @@ async def of_refused(_: Request, error: Exception) -> Response:
     return answer(error.status, error.code, error.detail, retryable=error.retryable)
 
 
-async def of_http(_: Request, error: Exception) -> Response:
+async def of_http(request: Request, error: Exception) -> Response:
     """The framework's: no such path, no such method, a body that cannot be read."""
     assert isinstance(error, HTTPException)  # noqa: S101
     code = _CODES.get(error.status_code, "bad_request")
-    return answer(error.status_code, code, str(error.detail), headers=error.headers)
+    headers = {"Allow": _allowed(request)} if error.status_code == METHOD_NOT_ALLOWED else error.headers
+    return answer(error.status_code, code, str(error.detail), headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods that some route has for this path; the framework names those of the first route alone."""
+    scopes = {method: {**request.scope, "method": method} for method in METHODS}
+    routes = request.app.routes
+    known = (name for name, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes))
+    return ", ".join(known)
 
 
 async def of_validation(_: Request, error: Exception) -> Response:
