@@ -44,7 +44,7 @@ class Condition:
             return
         if type(error) is not type(self._problem):
             write = log.critical if isinstance(error, StoreUnusable) else log.error
-            write("store_failed", error=error.code, cause=cause_of(error.__cause__), message=str(error))
+            write("store_failed", error=error.code, cause=cause_of(error.__cause__ or error), message=str(error))
         self._problem = error
 
     def wrote(self) -> None:

@@ -34,7 +34,7 @@ def ends_transaction(error: Exception) -> bool:
     return isinstance(error, SQLAlchemyError) and _code(error) & _PRIMARY in {*_FULL, *_DAMAGED, *_FILE}
 
 
-def cause_of(error: BaseException | None) -> str:
+def cause_of(error: BaseException) -> str:
     """SQLite's name of what went wrong, for the log: never its text."""
     return str(getattr(getattr(error, "orig", error), "sqlite_errorname", type(error).__name__))
 

@@ -1,4 +1,4 @@
-"""Checks that the database's pages are sound: shortly before an unclean start, and in the background after each."""
+"""Checks that the database is sound: briefly before an unclean start, in the background after each, fully on demand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from nur.adapters.ledger.sqlite.failures import DAMAGED
+from nur.domain.chunks import sha256
 from nur.domain.errors import StoreDamaged
 from nur.observability.events import EventLog
 
@@ -27,10 +28,16 @@ BACKGROUND_SECONDS = 120.0
 _STEPS = 20_000  #: of SQLite's machine between two looks at the time
 
 
+def _reading(path: Path) -> closing[sqlite3.Connection]:
+    """A connection that changes nothing; where there is no log, it does not even make the files of one."""
+    immutable = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{immutable}", uri=True, timeout=30))
+
+
 def quick_check(path: Path, give_up: Callable[[], bool]) -> bool | None:
     """Whether every page is sound; None when it gave up first. Reads alone, and changes nothing."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as database:
+        with _reading(path) as database:
             database.set_progress_handler(give_up, _STEPS)
             return bool(database.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.Error as error:
@@ -46,6 +53,24 @@ def refuse_damaged(path: Path) -> None:
             f"{path} is damaged. Restore a backup, or move the folder away to start with a new store; "
             "nothing was deleted."
         )
+
+
+def thorough_check(path: Path) -> str:
+    """Check every page, every index and every text against its hash; gives back what was read. Raises StoreDamaged."""
+    notes = 0
+    try:
+        with _reading(path) as database:
+            for (problem,) in database.execute("PRAGMA integrity_check(1)"):
+                if problem != "ok":
+                    raise StoreDamaged(f"{path}: {problem}")
+            rows = database.execute("SELECT public_id, text, content_hash FROM memory_notes")
+            for public_id, text, content_hash in rows:
+                if sha256(text) != content_hash:
+                    raise StoreDamaged(f"{path}: the text of {public_id} is not the text that was stored")
+                notes += 1
+    except sqlite3.Error as error:
+        raise StoreDamaged(f"{path} cannot be read ({getattr(error, 'sqlite_errorname', 'damaged text')})") from error
+    return f"{notes} notes, {path.stat().st_size / 1e6:.1f} MB"
 
 
 class BackgroundCheck:

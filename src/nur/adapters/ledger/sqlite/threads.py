@@ -210,7 +210,7 @@ class ReaderThreads:
             finally:
                 connection.rollback()
         except SQLAlchemyError as error:
-            ours = translate(error)
+            ours = _ours(error)
             if isinstance(ours, StoreDamaged):
                 self._condition.failed(ours)
             raise ours from error

@@ -14,9 +14,10 @@ from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from nur.adapters.ledger.sqlite.integrity import thorough_check
 from nur.adapters.ledger.sqlite.ledger import FILE
 from nur.domain.embedding import EmbeddingModel
-from nur.domain.errors import BadConfiguration
+from nur.domain.errors import BadConfiguration, StoreDamaged
 from nur.entrypoints.cli.doctor.findings import Fault, Result
 from nur.settings import load
 
@@ -38,6 +39,7 @@ def examine(examination: Examination, data_dir: str | None) -> Settings | None:
     _packages(examination, settings)
     if settings is not None:
         _folder(examination, settings.nur_data_dir)
+        _integrity(examination, settings.nur_data_dir / FILE)
     return settings
 
 
@@ -93,6 +95,18 @@ def _folder(examination: Examination, folder: Path) -> None:
             raise Fault(f"{folder} has mode {mode:o}: others may look inside", f"chmod 700 {folder}")
 
 
+def _integrity(examination: Examination, file: Path) -> None:
+    """Read every page and every text of the store, beside its server or without one."""
+    with examination.check("integrity") as seen:
+        if not file.exists():
+            seen.append("no store yet")
+            return
+        try:
+            seen.append(thorough_check(file))
+        except StoreDamaged as error:
+            raise Fault(str(error), "Restore a backup. To look closer, copy the folder first.") from error
+
+
 def examine_store(examination: Examination, settings: Settings) -> None:
     """Say which model's vectors the store holds, where no server can be asked."""
     held: EmbeddingModel | None = None
@@ -129,6 +143,6 @@ def stored_model(file: Path) -> EmbeddingModel | None:
     except sqlite3.DatabaseError as error:
         raise Fault(
             f"{file} cannot be read ({error})",
-            "Restore a backup, or move the folder away to start anew; `nur serve` says more.",
+            "Restore a backup, or move the folder away to start with a new store; `nur serve` says more.",
         ) from error
     return None if row is None else EmbeddingModel.parse(row[0])
