@@ -230,8 +230,8 @@ async def test_an_unreachable_provider_starts_degraded_and_recovers_by_itself(
 async def test_another_model_than_the_stores_is_refused_with_the_way_out(
     open_door: OpenDoor, openai: dict[str, Any]
 ) -> None:
-    async with open_door(**openai):
-        pass
+    async with open_door(**openai) as nur:
+        await nur.text("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
     with pytest.raises(BadConfiguration, match="nur reembed --to openai:text-embedding-3-large:32"):
         async with open_door(**openai | {"openai_embed_dims": 32}):
             pass

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.bootstrap.cutting import tokenisers
-from nur.bootstrap.embedders import refuse_bad_key, store_embedder
+from nur.bootstrap.embedders import FIRST_EMBEDDING_VERSION, store_embedder
 from nur.bootstrap.indexes import make_index
 from nur.bootstrap.rerankers import make_reranker
 from nur.bootstrap.services import Services, assemble
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
+from nur.ports.embedder import Watched
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 from nur.retrieval.analysis import ANALYZER_VERSION
 from nur.services.rebuild import ANALYZER_FACT
@@ -44,12 +45,9 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(ledger.close)
         store_id = await ledger.settle("store_id", uuid4().hex)
         switched = await _switch(ledger, clock)
-        embedder = await store_embedder(settings, ledger)
+        embedder = await store_embedder(settings, ledger, clock)
         stack.push_async_callback(embedder.close)
-        await refuse_bad_key(embedder)
-        # Only now: a first start that fails for want of a key must not decide which model the store has.
-        await ledger.settle("embedding_version", embedder.model.version)
-        first = await ledger.settle("first_embedding_version", embedder.model.version)
+        first = await ledger.fact(FIRST_EMBEDDING_VERSION) or embedder.model.version
         index = make_index(settings, ledger, embedder.model, store_id, first, clock)
         stack.push_async_callback(index.close)
         reranker = make_reranker(settings)
@@ -61,6 +59,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
             await ledger.mark_all_indexed(embedder.model.version, clock.now())
         stack.push_async_callback(services.rebuild.stop)
         stack.push_async_callback(services.reembed.stop)
+        if isinstance(embedder, Watched):
+            stack.push_async_callback(_stop, asyncio.create_task(embedder.watch()))
         for job in (
             services.watch_index.forever(),
             services.work.forever(),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nur.adapters.absent_embedder import AbsentEmbedder
+from nur.adapters.guarded.embedder import GuardedEmbedder
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.observability.events import EventLog
@@ -11,6 +14,8 @@ from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile
 
 if TYPE_CHECKING:
     from nur.adapters.onnx.embedder import OnnxEmbedder
+    from nur.domain.embedding import Probe
+    from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger
     from nur.settings import Settings
@@ -18,16 +23,71 @@ if TYPE_CHECKING:
 log = EventLog("Bootstrap")
 
 LOCAL_PROVIDER, OPENAI_PROVIDER, ONNX_PROVIDER = "local", "openai", "onnx"
+EMBEDDING_VERSION, FIRST_EMBEDDING_VERSION = "embedding_version", "first_embedding_version"  #: facts of the store
+NO_KEY = (
+    "OPENAI_API_KEY is not set, and the store's vectors are of {version}: searches answer by words alone, and new "
+    "texts cannot be embedded. Set the key, or leave OpenAI with: nur reembed --to local"
+)
 #: The setting that names a provider's model.
 MODEL_SETTINGS = {OPENAI_PROVIDER: "OPENAI_EMBED_MODEL", ONNX_PROVIDER: "ONNX_MODEL", LOCAL_PROVIDER: "EMBEDDINGS"}
 
 
-async def store_embedder(settings: Settings, ledger: Ledger) -> Embedder:
-    """The embedder of the store's model; a store that has none yet gets the one that the settings ask for."""
-    settled = await ledger.fact("embedding_version")
-    held = wanted_model(settings) if settled is None else EmbeddingModel.parse(settled)
-    refuse_other_model(settings, held)
-    return open_embedder(settings, held)
+async def store_embedder(settings: Settings, ledger: Ledger, clock: Clock) -> Embedder:
+    """The embedder of the store's model; a store without vectors gets the one that the settings ask for.
+
+    A store takes a model for its own only once that model has answered: a provider that is down at the first start
+    decides nothing. Raises BadConfiguration, KeyRefused.
+    """
+    settled = await ledger.fact(EMBEDDING_VERSION)
+    has_vectors = settled is not None and settled in await ledger.held_versions()
+    model = _model_to_use(settings, settled, has_vectors=has_vectors)
+    if model.provider == OPENAI_PROVIDER and settings.openai_api_key is None and has_vectors:
+        log.error("embedder_absent", model=model.name)
+        return AbsentEmbedder(model, NO_KEY.format(version=model.version))
+    inner = open_embedder(settings, model)
+    bound = settled == model.version
+    if model.provider != OPENAI_PROVIDER:
+        if not bound:
+            await _bind(ledger, model)
+        return inner
+    embedder = GuardedEmbedder(inner, clock, on_answer=None if bound else partial(_bind, ledger, model))
+    try:
+        await _refuse_wrong_settings(embedder, model, has_vectors=has_vectors)
+    except BadConfiguration:
+        await embedder.close()
+        raise
+    return embedder
+
+
+def _model_to_use(settings: Settings, settled: str | None, *, has_vectors: bool) -> EmbeddingModel:
+    """The store's model; that of the settings for a store that has none, or has nothing embedded with it."""
+    if settled is None:
+        return wanted_model(settings)
+    held = EmbeddingModel.parse(settled)
+    try:
+        refuse_other_model(settings, held)
+    except BadConfiguration:
+        if has_vectors:
+            raise
+        return wanted_model(settings)
+    lacks_key = held.provider == OPENAI_PROVIDER and settings.openai_api_key is None
+    return wanted_model(settings) if lacks_key and not has_vectors else held
+
+
+async def _bind(ledger: Ledger, model: EmbeddingModel) -> None:
+    """Make this the store's model."""
+    await ledger.set_fact(EMBEDDING_VERSION, model.version)
+    await ledger.settle(FIRST_EMBEDDING_VERSION, model.version)
+
+
+async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, has_vectors: bool) -> None:
+    """A refused key stops the start, and so does a wrong model as long as nothing is embedded with it."""
+    probe = await refuse_bad_key(embedder)
+    if probe.misnamed and not has_vectors:
+        raise BadConfiguration(
+            f"OPENAI_EMBED_MODEL={model.name}, OPENAI_EMBED_DIMS={model.dimensions}: {probe.error} "
+            "Nothing was stored: correct the settings and start again."
+        )
 
 
 def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
@@ -111,8 +171,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         return found
     if settings.openai_api_key is None:
         raise KeyRefused(
-            f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. "
-            "Set it, or use EMBEDDINGS=local with another NUR_DATA_DIR."
+            f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. Set it, or use EMBEDDINGS=local."
         )
     from nur.adapters.openai.batches import BatchLimits
     from nur.adapters.openai.embedder import OpenAIEmbedder
@@ -145,15 +204,12 @@ def _onnx(settings: Settings) -> OnnxEmbedder:
     return OnnxEmbedder(settings.onnx_model)
 
 
-async def refuse_bad_key(embedder: Embedder) -> None:
-    """A refused key stops the start; a provider that is merely down does not."""
-    if embedder.model.provider != OPENAI_PROVIDER:
-        return
+async def refuse_bad_key(embedder: Embedder) -> Probe:
+    """A refused key stops the start; a provider that is merely down does not. Returns what the probe showed."""
     probe = await embedder.probe()
     if probe.key_refused:
         raise KeyRefused(str(probe.error))
-    if not probe.healthy:
-        log.warning("embedder_down", error=probe.error)
+    return probe
 
 
 def measured_profile(settings: Settings, model: EmbeddingModel) -> ModelProfile:

@@ -35,3 +35,4 @@ class Probe:
     dimensions: int | None = None
     error: str | None = None
     key_refused: bool = False  #: waiting will not help: the operator has to act
+    misnamed: bool = False  #: the provider answered, but knows no such model, or one of another size

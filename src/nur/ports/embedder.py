@@ -35,6 +35,19 @@ class TokenTable(Protocol):
         ...
 
 
+@runtime_checkable
+class Watched(Protocol):
+    """What an embedder behind a wire has besides: it remembers how the provider is."""
+
+    def last_known(self) -> Probe:
+        """How the last call or probe went, at once; what is old is asked again in the background."""
+        ...
+
+    async def watch(self) -> None:
+        """Probe a provider that fails until it is back; runs until cancelled."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors of one model."""
 

@@ -39,6 +39,11 @@ def load_tokeniser(name: str) -> Callable[[str], Tokens]:
 def _load(name: str) -> Tokenizer:
     path = Path(name)
     local = path / "tokenizer.json" if path.is_dir() else path
+    if not local.is_file() and _looks_like_a_path(name):
+        raise BadConfiguration(
+            f"[chunking] tokenizer_repo: there is no file {local}. "
+            "Name a tokenizer.json or a Hugging Face repository, or leave it empty."
+        )
     try:
         if local.is_file():
             return Tokenizer.from_file(str(local))
@@ -49,6 +54,11 @@ def _load(name: str) -> Tokenizer:
             f"[chunking] tokenizer_repo: {name} cannot be {what} ({type(error).__name__}). "
             "Name a tokenizer.json or a Hugging Face repository that can be reached, or leave it empty."
         ) from error
+
+
+def _looks_like_a_path(name: str) -> bool:
+    """A repository is `owner/name` at most: no folder is named like that, nor ends in .json."""
+    return name.startswith(("/", ".", "~")) or name.endswith(".json") or Path(name).is_dir() or "\\" in name
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:

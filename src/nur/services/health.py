@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import NurError
+from nur.ports.embedder import Watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +75,9 @@ class Health:
         return HealthReport(status, checks, self.clock.now())
 
     async def probe(self) -> Probe:
-        """The embedder's health: at most one real probe in PROBE_SECONDS."""
+        """The embedder's health: as last known of one behind a wire, else at most one probe in PROBE_SECONDS."""
+        if isinstance(self.embedder, Watched):
+            return self.embedder.last_known()
         async with self._probing:
             now = self.clock.monotonic()
             lasts = PROBE_SECONDS if self._probe is None or self._probe.healthy else RETRY_SECONDS

@@ -80,7 +80,7 @@ class WatchIndex:
     def distrust(self, error: NurError) -> None:
         """Do not ask the index until it has answered and proven itself; the next look is at once."""
         if self.is_trusted:
-            log.error("index_down", index=self.index.name, error=error.code)
+            log.error("index_down", index=self.index.name, error=str(error))
         self.is_trusted = False
         self._error = str(error)
         if isinstance(error, IndexLost):

@@ -86,3 +86,9 @@ def test_a_tokenizer_that_cannot_be_had_is_a_clear_error(
     (tmp_path / "broken.json").write_text("{}")
     with pytest.raises(BadConfiguration, match="tokenizer_repo"):
         load_tokeniser(name.format(folder=tmp_path))
+
+
+@pytest.mark.parametrize("name", ["/nonexistent/tokenizer.json", "tokenizer.json", "./model", "~/model"])
+def test_a_file_that_is_not_there_is_named_and_not_looked_for_on_the_network(name: str) -> None:
+    with pytest.raises(BadConfiguration, match="there is no file"):
+        load_tokeniser(name)

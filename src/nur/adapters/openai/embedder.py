@@ -93,7 +93,7 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
         """One unit vector a text, in order; all of them or an error. `progress` hears the texts done so far."""
-        return await self._embed(texts, progress, self._gate)
+        return await self._embed(texts, progress, self._gate, self._patience.deadline_seconds)
 
     async def embed_query(self, text: str) -> Floats:
         """The vector to search with; read-only, because the cache shares it."""
@@ -101,7 +101,7 @@ class OpenAIEmbedder:
         if known is not None:
             self._queries.move_to_end(text)
             return known
-        vector: Floats = (await self._embed([text], None, nullcontext()))[0]
+        vector: Floats = (await self._embed([text], None, nullcontext(), self._patience.query_seconds))[0]
         vector.setflags(write=False)
         self._queries[text] = vector
         while len(self._queries) > self._query_cache_size:
@@ -115,7 +115,13 @@ class OpenAIEmbedder:
             await self._request(("probe",), self._patience.probe_seconds)
         except RequestError as failure:
             error = probe_error(failure)
-            return Probe(False, self._ms_since(started), error=str(error), key_refused=isinstance(error, KeyRefused))
+            return Probe(
+                False,
+                self._ms_since(started),
+                error=str(error),
+                key_refused=isinstance(error, KeyRefused),
+                misnamed=failure.kind in (Kind.MODEL, Kind.DIMENSIONS),
+            )
         return Probe(True, self._ms_since(started), self.model.dimensions)
 
     async def close(self) -> None:
@@ -127,6 +133,7 @@ class OpenAIEmbedder:
         texts: Sequence[str],
         progress: Callable[[int], None] | None,
         gate: AbstractAsyncContextManager[None],
+        deadline_seconds: float,
     ) -> Floats:
         vectors = np.empty((len(texts), self.model.dimensions), np.float32)
         if not texts:
@@ -134,7 +141,7 @@ class OpenAIEmbedder:
         started = self._clock.monotonic()
         batches = await asyncio.to_thread(cut, texts, self._count_tokens, self._limits)
         self._accounts.requested(batches)
-        call = _Call(started + self._patience.deadline_seconds, len(batches), progress)
+        call = _Call(started + deadline_seconds, len(batches), progress)
         try:
             await self._fill_all(vectors, batches, call, gate)
         except RequestError as failure:
@@ -157,7 +164,7 @@ class OpenAIEmbedder:
         tasks = [asyncio.create_task(self._fill(vectors, batch, call, gate)) for batch in batches]
         try:
             # Each request minds the deadline itself; this is for the wait at the gate, which other calls may hold.
-            async with asyncio.timeout(self._patience.deadline_seconds):
+            async with asyncio.timeout(max(0.0, call.deadline - self._clock.monotonic())):
                 await asyncio.gather(*tasks)
         except TimeoutError as error:
             raise RequestError(Kind.TIMEOUT) from error

@@ -20,6 +20,7 @@ class Patience:
     retries: int = 3  #: requests after the first failed one
     timeout_seconds: float = 30.0  #: one request, from connecting to its last byte
     deadline_seconds: float = 45.0  #: the whole call: its batches, their retries and the waits between
+    query_seconds: float = 2.0  #: a question with its retries: a search has words to answer from
     probe_seconds: float = 5.0  #: a probe, which is never retried
 
 
