@@ -8,6 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 
 from nur import bootstrap
@@ -234,9 +235,27 @@ async def test_ones_own_store_is_measured_and_its_model_gets_a_profile(
     assert ModelProfile.from_json(file.read_text(encoding="utf-8")).floor == profile.floor
 
 
+async def test_a_store_too_small_to_tell_keeps_its_floor_and_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(4)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal
+    monkeypatch.setenv("COLUMNS", "80")
+    assert await calibrated(["eval", "--self", "--calibrate"]) == OK
+    shown = click.unstyle(capsys.readouterr().out)
+    assert "4 questions are too few: the figures mean little" in shown
+    assert "The relevance floor stays at 0.03" in shown
+    assert not (load_settings().nur_data_dir / "profiles").exists()
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines()[:12])) <= 80
+    assert {"set", "system", "n", "recall", "@10", "mrr", "p50", "CPU", "ms"} <= set(shown.split())
+
+
 async def test_an_empty_store_has_nothing_to_ask_about(capsys: pytest.CaptureFixture[str]) -> None:
     assert await calibrated(["eval", "--self"]) == BAD_CONFIGURATION
-    assert "no text to ask about" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no text to ask about" in told
+    assert "nur remember" in told
 
 
 def test_a_store_that_a_server_owns_exits_3_and_says_who(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

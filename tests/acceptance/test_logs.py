@@ -134,6 +134,7 @@ async def test_an_ingest_is_logged_from_start_to_end(open_in_memory: OpenInMemor
         "artifact_id": name,
         "artifact_type": "doc",
         "source_system": "drive",
+        "source_id": DOC["source_id"],
         "token_count": 5000,
         "will_chunk": True,
     }
@@ -143,8 +144,13 @@ async def test_an_ingest_is_logged_from_start_to_end(open_in_memory: OpenInMemor
     ended = log.fields("artifact_ingest_completed")
     assert ended.pop("total_latency_ms") >= 0
     assert ended == {
-        "artifact_id": name, "outcome": "created", "is_chunked": True, "num_chunks": 7, "token_count": 5000
-    }  # fmt: skip
+        "artifact_id": name,
+        "source_id": DOC["source_id"],
+        "outcome": "created",
+        "is_chunked": True,
+        "num_chunks": 7,
+        "token_count": 5000,
+    }
     assert log.names("IngestionService") == [
         "artifact_ingest_started", "artifact_chunked", "artifact_ingest_completed"
     ]  # fmt: skip
@@ -216,6 +222,7 @@ async def test_a_search_is_logged_when_it_starts_and_when_it_ends(
     assert ended.pop("latency_ms") >= 0
     assert ended.pop("collections_searched") == collections
     assert ended.pop("search_id") == found["search_id"]
+    assert ended.pop("top_scores") == [hit["score"] for hit in found["hits"]]
     assert ended == {"tool": tool, "results_count": len(found["hits"]), "rrf_applied": True, "degraded": []}
 
 

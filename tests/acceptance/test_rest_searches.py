@@ -25,7 +25,10 @@ async def rest() -> AsyncIterator[Rest]:
 async def test_items_are_chunks_with_true_offsets_between_their_neighbours(rest: Rest) -> None:
     text = HALL.replace("lamp 75 ", "the crimson zeppelin ")
     name = (await rest.ok("POST", "/v2/notes?wait=indexed", {"text": text, "title": "Hall"}))["note_id"]
-    answer = await rest.ok("POST", "/v2/searches", {"query": "crimson zeppelin"})
+    (small,) = (await rest.ok("POST", "/v2/searches", {"query": "crimson zeppelin", "max_chars": 300}))["items"]
+    assert len(small["stitched"]["text"].replace(f"\n{BOUNDARY}\n", "")) <= 300
+    assert small["snippet"] in text[small["stitched"]["start_char"] : small["stitched"]["end_char"]]
+    answer = await rest.ok("POST", "/v2/searches", {"query": "crimson zeppelin", "max_chars": 20_000})
     (item,) = answer["items"]
     assert (item["note_id"], item["kind"], item["title"], item["rank"]) == (name, "note", "Hall", 1)
     assert "crimson zeppelin" in item["snippet"]

@@ -15,7 +15,7 @@ from uuid import uuid4
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-Field: TypeAlias = "str | int | float | bool | Sequence[str] | None"
+Field: TypeAlias = "str | int | float | bool | Sequence[str] | Sequence[float] | None"
 
 SERVICE = "mcp-memory"
 #: The parent of our own loggers. Libraries write contents, addresses and arguments into theirs.

@@ -28,7 +28,41 @@ class Surroundings:
     @property
     def text(self) -> str:
         """The parts with a boundary line between them."""
-        return f"\n{BOUNDARY}\n".join(part for part in (self.before, self.target, self.after) if part)
+        return f"\n{BOUNDARY}\n".join(self.parts)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What there is, in order."""
+        return tuple(part for part in (self.before, self.target, self.after) if part)
+
+    def around(self, start: int, end: int, room: int) -> Surroundings:
+        """The characters from `start` to `end`, and at most `room` more before and after them."""
+        first = max(self.start_char, start - room // 2)
+        last = min(self.end_char, end + room - (start - first))
+        first = max(self.start_char, start - (room - (last - end)))
+        middle = self.start_char + len(self.before)
+        return Surroundings(
+            _cut(self.before, self.start_char, first, last),
+            _cut(self.target, middle, first, last),
+            _cut(self.after, middle + len(self.target), first, last),
+            first,
+            last,
+        )
+
+
+def room_for_context(max_chars: int, passages: int, notes: int) -> int:
+    """Characters that each of `notes` cut notes may show around its passage, when all passages have so many."""
+    return max(0, max_chars - passages) // max(1, notes)
+
+
+def answering(passages: Iterable[tuple[int, int]], chunk: Chunk) -> tuple[int, int]:
+    """Where the best passage in this chunk starts and ends; its very start when no passage is in it."""
+    inside = ((start, end) for start, end in passages if chunk.start_char <= start and end <= chunk.end_char)
+    return next(inside, (chunk.start_char, chunk.start_char))
+
+
+def _cut(part: str, offset: int, first: int, last: int) -> str:
+    return part[max(0, first - offset) : max(0, last - offset)]
 
 
 def surround(target: Chunk, previous: Chunk | None, following: Chunk | None) -> Surroundings:

@@ -55,6 +55,7 @@ class Ingest:
         log.info(
             "artifact_ingest_completed",
             artifact_id=note.public_id,
+            source_id=note.about.source_id,
             outcome=stored.outcome.value,
             is_chunked=note.is_chunked,
             num_chunks=note.chunk_count if note.is_chunked else 0,
@@ -79,6 +80,7 @@ class _Beginning:
             artifact_id=note.public_id,
             artifact_type=note.about.type,
             source_system=note.about.source_system,
+            source_id=note.about.source_id,
             token_count=note.token_count,
             will_chunk=note.is_chunked,
         )

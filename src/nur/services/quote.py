@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from nur.domain.chunks import chunk_public_id
 from nur.domain.search import Hit, Passage
-from nur.retrieval.neighbours import surround
+from nur.retrieval.neighbours import answering, room_for_context, surround
 from nur.retrieval.passages import extract
 from nur.retrieval.profiles import Profile
 from nur.retrieval.sentence_maps import SentenceMap
@@ -57,26 +57,32 @@ class Quote:
             candidate.stored.chunk_key: candidate
             for candidate in await self.ledger.candidates(list(keys), request.selection)
         }
-        passages = _passages(request, found, chunks, read)
+        # With neighbours two thirds of the budget are for what stands around the passages.
+        budget = request.max_chars // 3 if request.expand_neighbors else request.max_chars
+        passages = _passages(found, chunks, read, budget)
         hits = [
             _hit(hit, read[key], passages.get(hit.shown.note_id, ()), rerank_scores)
             for hit in best
             if (key := hit.shown.candidate.chunk_key) in read
         ]
-        return [await self._expanded(hit) for hit in hits] if request.expand_neighbors else hits
+        if not request.expand_neighbors:
+            return hits
+        shown_chars = sum(_characters(hit) for hit in hits)
+        room = room_for_context(request.max_chars, shown_chars, sum(hit.note.is_chunked for hit in hits))
+        return [await self._expanded(hit, room) for hit in hits]
 
-    async def _expanded(self, hit: Hit) -> Hit:
-        """The hit with its best chunk between its neighbours."""
+    async def _expanded(self, hit: Hit, room: int) -> Hit:
+        """The hit with its best passage in its chunk and the neighbours, as far as there is room."""
         if not hit.note.is_chunked:
             return hit
         near = await self.ledger.chunk_range(hit.note.note_id, hit.chunk_index - 1, hit.chunk_index + 1)
         by_index = {stored.chunk.index: stored.chunk for stored in near}
         if hit.chunk_index not in by_index:
             return hit
-        around = surround(
-            by_index[hit.chunk_index], by_index.get(hit.chunk_index - 1), by_index.get(hit.chunk_index + 1)
-        )
-        return replace(hit, expanded=tuple(part for part in (around.before, around.target, around.after) if part))
+        chunk = by_index[hit.chunk_index]
+        start, end = answering(((p.start_char, p.end_char) for p in hit.passages), chunk)
+        near_by = surround(chunk, by_index.get(chunk.index - 1), by_index.get(chunk.index + 1))
+        return replace(hit, expanded=near_by.around(start, end, room).parts)
 
 
 def scored(read: Candidate, score: float) -> ScoredChunk:
@@ -92,12 +98,18 @@ def scored(read: Candidate, score: float) -> ScoredChunk:
     )
 
 
+def _characters(hit: Hit) -> int:
+    """What is shown of a hit before neighbours are: all its passages, or of a cut note at most the longest."""
+    lengths = [len(passage.text) for passage in hit.passages]
+    return max(lengths) if hit.note.is_chunked else sum(lengths)
+
+
 def _is_short(one: Ranked) -> bool:
     return not one.candidate.is_chunked and one.candidate.characters <= SHORT_NOTE
 
 
 def _passages(
-    request: SearchRequest, found: Found, chunks: Sequence[Ranked], read: Mapping[ChunkKey, Candidate]
+    found: Found, chunks: Sequence[Ranked], read: Mapping[ChunkKey, Candidate], max_chars: int
 ) -> Mapping[NoteId, Sequence[Passage]]:
     """The sentences that answer, the best of all chunks, by note."""
     legible = [
@@ -107,7 +119,7 @@ def _passages(
     ]
     names = {str(one.note_id): one.note_id for one in chunks}
     by_note: dict[NoteId, list[Passage]] = {}
-    for extracted in extract(legible, found.terms, max_chars=request.max_chars):
+    for extracted in extract(legible, found.terms, max_chars=max_chars):
         passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
         by_note.setdefault(names[extracted.note], []).append(passage)
     return by_note

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 log = EventLog("RetrievalService")
 
+#: Scores that a search's log line holds.
+TOP_SCORES = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -144,6 +147,7 @@ class Search:
             collections_searched=collections_of(request),
             rrf_applied=fused,
             degraded=list(result.degraded),
+            top_scores=[round(hit.score, 4) for hit in result.hits[:TOP_SCORES]],
         )
 
 

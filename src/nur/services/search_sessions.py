@@ -17,7 +17,7 @@ from nur.domain.notes import NoteId
 from nur.domain.search import Passage
 from nur.observability.events import EventLog
 from nur.ports.desk import HitRecord, Session
-from nur.retrieval.neighbours import surround
+from nur.retrieval.neighbours import answering, room_for_context, surround
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ class SearchSessions:
             search_id=result.search_id,
             tenant=request.principal.tenant,
             principal=request.principal.name,
-            request={"payload": payload.value, "stitch": stitch},
+            request={"payload": payload.value, "stitch": stitch, "max_chars": request.max_chars},
             result=_outline(result),
             created_at=self.clock.now(),
         )
@@ -158,12 +158,13 @@ class SearchSessions:
         notes = await self.ledger.by_ids([NoteId(UUID(found.note_id)) for found in every])
         visible = {note_id: note for note_id, note in notes.items() if self.get.shows(note, principal)}
         texts = {} if payload is Payload.L0 else await self.ledger.texts(list(visible))
+        room = _room(session, every)
         items = []
         for rank, found in enumerate(every, 1):
             note = visible.get(NoteId(UUID(found.note_id)))
             if note is None or note.content_hash != found.content_hash:
                 continue
-            item = await self._item(rank, found, note, texts.get(note.note_id), payload, session.request["stitch"])
+            item = await self._item(rank, found, note, texts.get(note.note_id), payload, room)
             items += [item] if item is not None else []
         return Answer(
             search_id=session.search_id,
@@ -178,16 +179,20 @@ class SearchSessions:
         )
 
     async def _item(
-        self, rank: int, found: Found, note: Note, text: str | None, payload: Payload, stitch: bool
+        self, rank: int, found: Found, note: Note, text: str | None, payload: Payload, room: int | None
     ) -> Item | None:
         """The hit with its text as it is now; None when the note was cut anew."""
-        near = int(stitch and payload is not Payload.L0 and note.is_chunked)
+        near = int(room is not None and payload is not Payload.L0 and note.is_chunked)
         place = found.chunk_index
         held = await self.ledger.chunk_range(note.note_id, place - near, place + near)
         chunks = {stored.chunk.index: stored.chunk for stored in held}
         if place not in chunks:
             return None
         chunk = chunks[place]
+        around = None
+        if near and room is not None:
+            start, end = answering(((s, e) for s, e, _ in found.passages), chunk)
+            around = surround(chunk, chunks.get(place - 1), chunks.get(place + 1)).around(start, end, room)
         name = chunk_public_id(note.public_id, place, chunk.content_hash) if note.is_chunked else note.public_id
         return Item(
             rank=rank,
@@ -196,9 +201,17 @@ class SearchSessions:
             chunk=chunk,
             chunk_id=name,
             passages=[Passage((text or "")[s:e], s, e, score) for s, e, score in found.passages] if text else (),
-            stitched=surround(chunk, chunks.get(place - 1), chunks.get(place + 1)) if near else None,
+            stitched=around,
             text=text if payload is Payload.L2 else None,
         )
+
+
+def _room(session: Session, hits: Sequence[Found]) -> int | None:
+    """Characters around each passage that fit into the answer; None where neighbours are not asked for."""
+    if not session.request["stitch"]:
+        return None
+    passages = sum(max((end - start for start, end, _ in found.passages), default=0) for found in hits)
+    return room_for_context(session.request["max_chars"], passages, len(hits))
 
 
 def _outline(result: SearchResult) -> dict[str, Any]:

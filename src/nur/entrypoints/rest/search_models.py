@@ -55,7 +55,7 @@ class SearchIn(Body):
     filters: Filters = Field(default_factory=Filters)
     payload: Payload = Field(default=Payload.L1, description="l0: ids and titles; l1: passages; l2: whole texts")
     max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
-    stitch: bool = Field(default=True, description="with the best chunk between its neighbours")
+    stitch: bool = Field(default=True, description="with what stands around the best passage, within max_chars")
 
     def request(self, principal: Principal) -> SearchRequest:
         """As the service speaks of it."""
@@ -96,7 +96,7 @@ class PassageOut(BaseModel):
 
 
 class StitchedOut(BaseModel):
-    """The chunk between its neighbours, `[CHUNK BOUNDARY]` lines between; no overlap is said twice."""
+    """The best passage in its chunk and the neighbours, `[CHUNK BOUNDARY]` lines between; no overlap is said twice."""
 
     text: str
     start_char: int

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from nur.domain.errors import BadRequest
 from nur.domain.search import DEFAULT_MAX_CHARS, Mode
 from nur.entrypoints.cli.evaluation import dataset
+from nur.entrypoints.cli.evaluation.calibrating import LEAST_QUESTIONS
 from nur.entrypoints.cli.evaluation.plot import svg
 from nur.entrypoints.cli.evaluation.record import record
 from nur.entrypoints.cli.evaluation.run import Wanted, evaluate, evaluate_own
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from nur.entrypoints.cli.evaluation.report import Report
     from nur.entrypoints.cli.evaluation.run import Calibrated
 
+#: A terminal with fewer columns gets headers and intervals in two lines.
+NARROW = 140
 #: Where no terminal says how wide it is: wide enough for every column.
 WIDE = 200
 
@@ -81,8 +84,12 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     reports, calibration = asyncio.run(_evaluate(paths, options))
     console = Console()
     console = console if console.is_terminal else Console(width=WIDE)
-    for table in tables(reports, by_category=options["by_category"], halves=options["halves"]):
+    narrow = console.width < NARROW
+    for table in tables(reports, by_category=options["by_category"], halves=options["halves"], narrow=narrow):
         console.print(table)
+    for report in reports:
+        if len(report.nur.scores) < LEAST_QUESTIONS:
+            click.echo(f"{report.data.name}: {len(report.nur.scores)} questions are too few: the figures mean little.")
     if calibration is not None:
         click.echo(calibration)
     if json_file is not None:
@@ -116,13 +123,17 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
 def _told(calibrated: Calibrated) -> str:
     """What was found and where it is kept, in words."""
     found, profile = calibrated.found, calibrated.profile
+    if calibrated.path is None:
+        return (
+            f"Nothing was written: with fewer than {LEAST_QUESTIONS} questions there is too little to tell. "
+            f"The relevance floor stays at {profile.floor}."
+        )
     apart = f"The score tells known items from off-topic questions with AUROC {figure(found.auroc)}."
     floor = (
         f"Relevance floor {found.floor}: it turns away {found.turned_away:.0%} of the off-topic questions and loses "
         f"{found.lost:.0%} of the known items."
         if found.floor is not None
-        else "No relevance floor: none turns away enough off-topic questions without losing answers, "
-        "or there are too few notes to tell."
+        else "No relevance floor: none turns away enough off-topic questions without losing answers."
     )
     kept = f"Cosine weight {profile.cosine_weight} (kept). Written to {calibrated.path}"
     return "\n".join([apart, floor, kept])

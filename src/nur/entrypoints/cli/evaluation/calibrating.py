@@ -40,6 +40,7 @@ class Calibration:
     lost: float  #: share of the known items that the floor would lose
     turned_away: float  #: share of the off-topic questions that it would answer with nothing
     auroc: float | None  #: how well the score tells the two apart; None without known items
+    told: bool = True  #: False: there were too few known items to tell
 
 
 def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
@@ -50,7 +51,7 @@ def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibrat
     """
     auroc = measures.auroc(known, off_topic) if known and off_topic else None
     if auroc is None or len(known) < LEAST_QUESTIONS:
-        return Calibration(None, 0.0, 0.0, auroc)
+        return Calibration(None, 0.0, 0.0, auroc, told=False)
     spared = sorted(known)[int(MOST_LOST * len(known))]
     usual = sorted(off_topic)[int(TURNED_AWAY * len(off_topic))]
     floor = round(min(usual, spared), 3)

@@ -51,7 +51,7 @@ async def draw(services: Services, limit: int) -> DataSet:
             gold = dict.fromkeys(same_text[note.content_hash], 1.0)
             questions.append(Question(note.public_id, asked, None, category, gold, ()))
     if not questions:
-        raise BadRequest("The store holds no text to ask about. Store something first: nur ingest, or memory_store.")
+        raise BadRequest("The store holds no text to ask about. Store something first: nur remember, or memory_store.")
     return DataSet("your store", "stored", "", (), tuple(questions))
 
 

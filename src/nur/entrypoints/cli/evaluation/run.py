@@ -65,11 +65,11 @@ async def evaluate(folder: Path, wanted: Wanted, progress: Progress) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A calibration, and the profile that was written for it."""
+    """A calibration, and the profile that holds from now on."""
 
     found: Calibration
     profile: ModelProfile
-    path: Path
+    path: Path | None  #: where it was written; None where there was too little to tell and the profile stays
 
 
 async def evaluate_own(
@@ -85,6 +85,8 @@ async def evaluate_own(
         known = list((await _ask(bare, asked.data, wanted, progress)).confidence.values())
         off_topic = await calibrating.off_topic_scores(bare)
         found = calibrating.choose_floor(known, off_topic)
+        if not found.told:
+            return report, Calibrated(found, services.search.profile, None)
         profile = calibrating.measured(services.search.profile, found, len(known) + len(off_topic))
         return report, Calibrated(found, profile, calibrating.write(profile, settings.nur_data_dir))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from rich.box import HEAVY_HEAD, SIMPLE
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 NOTHING = "–"
 
 
-def tables(reports: Sequence[Report], *, by_category: bool, halves: bool) -> Iterator[Table]:
-    """One table for sets whose gold is spans, one for those whose gold is rows."""
+def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
+    """One table for sets whose gold is spans, one for those whose gold is rows; `narrow` ones fit 80 columns."""
     for spans in (True, False):
         chosen = [report for report in reports if report.data.has_spans is spans]
         if chosen:
-            yield _table(chosen, by_category=by_category, halves=halves)
+            yield _table(chosen, _rows(chosen, by_category=by_category, halves=halves), narrow=narrow)
 
 
-def _table(reports: Sequence[Report], *, by_category: bool, halves: bool) -> Table:
+def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None]], *, narrow: bool) -> Table:
     first = reports[0]
     conditions = first.conditions
     table = Table(
@@ -33,20 +34,42 @@ def _table(reports: Sequence[Report], *, by_category: bool, halves: bool) -> Tab
         f"{conditions.max_chars} characters · {conditions.limit} hits",
         title_justify="left",
         pad_edge=False,
+        box=SIMPLE if narrow else HEAVY_HEAD,
+        padding=(0, 0) if narrow else (0, 1),
     )
-    table.add_column("set", no_wrap=True)
-    table.add_column("system", no_wrap=True)
-    for name in ("n", *map(_short, first.metrics), "AUROC", "off-topic", "p50 ms", "CPU ms"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ["set", "system", "n", *map(_short, first.metrics), "AUROC", "off-topic", "p50 ms", "CPU ms"]
+    shown = [place for place in range(len(names)) if not narrow or _says_something([row[place] for row, _ in rows])]
+    for place in shown:
+        table.add_column(_stacked(names[place]) if narrow else names[place], justify=_justified(place), no_wrap=True)
+    for row, style in rows:
+        if row[0] and not row[0].startswith(" ") and table.row_count:
+            table.add_section()
+        table.add_row(*(_stacked(row[place]) if narrow else row[place] for place in shown), style=style)
+    return table
+
+
+def _rows(reports: Sequence[Report], *, by_category: bool, halves: bool) -> list[tuple[list[str], str | None]]:
+    """Cells and style of each row; the first row of a set has its name."""
+    rows: list[tuple[list[str], str | None]] = []
     for report in reports:
-        for row in _set_rows(report):
-            table.add_row(*row)
+        rows += [(row, None) for row in _set_rows(report)]
         parts = [*(report.categories() if by_category else ()), *(report.halves() if halves else ())]
         for part in parts:
-            for row in _part_rows(report, part):
-                table.add_row(*row, style="dim" if row[1] != report.nur.system else None)
-        table.add_section()
-    return table
+            rows += [(row, None if row[1] == report.nur.system else "dim") for row in _part_rows(report, part)]
+    return rows
+
+
+def _says_something(cells: Sequence[str]) -> bool:
+    return any(cell not in ("", NOTHING) for cell in cells)
+
+
+def _stacked(cell: str) -> str:
+    """In two lines where there is a good place."""
+    return cell.replace("@", "\n@").replace(" ", "\n") if not cell.startswith(" ") else cell
+
+
+def _justified(place: int) -> Literal["left", "right"]:
+    return "left" if place < 2 else "right"
 
 
 def _short(metric: str) -> str:
