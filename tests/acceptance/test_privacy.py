@@ -11,8 +11,11 @@ from nur.domain.errors import NotFound
 from nur.domain.notes import Description, Kind, Principal, Visibility
 from nur.domain.search import SearchRequest
 from nur.domain.selection import Selection
-from nur.domain.writes import OnEmbeddingFailure, Protection
+from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
 from nur.ports.ledger import Order
+from nur.services.edit_note import Edit
+from nur.services.search_sessions import Payload
+from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +94,66 @@ async def test_the_tools_speak_for_the_local_principal(open_in_memory: OpenInMem
             assert await nur.refusal(tool, artifact_id=document) == f"Artifact {document} not found"
         assert await nur.refusal("memory_delete", memory_id=memory) == f"Memory {memory} not found"
         assert len(await found(nur.services, ANNA, "river")) == 3  # nothing of Anna's was touched
+
+
+async def test_a_private_note_is_read_and_edited_by_its_owner_alone(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        services = nur.services
+        memory = await remember(services, ANNA, "Anna swims in the river")
+        titled = Edit(fields={"title": "Swimming"})
+        for attempt in (
+            lambda: services.get_note(memory, BEN),
+            lambda: services.edit_note(memory, titled, BEN),
+        ):
+            with pytest.raises(NotFound, match="not found"):
+                await attempt()
+        assert (await services.get_note(memory, ANNA)).about.title is None
+        assert (await services.edit_note(memory, titled, ANNA)).outcome is Outcome.METADATA_UPDATED
+
+
+async def test_a_repeated_search_leaves_out_what_was_hidden_since(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        services = nur.services
+        document = await ingest(services, ANNA, Visibility.TEAM, "The river timetable")
+        request = SearchRequest(query="river", principal=BEN)
+        answer = await services.search_sessions.ask(request, Payload.L2, stitch=False)
+        assert [item.text for item in answer.items] == ["The river timetable"]
+        await services.edit_note(document, Edit(fields={"visibility": Visibility.ME}), ANNA)
+
+        again = await services.search_sessions.again(answer.search_id, BEN)
+        assert (list(again.items), again.dropped) == ([], 1)
+        assert await services.search_sessions.notes(answer.search_id, [document], BEN) == ([], [document])
+        with pytest.raises(NotFound):
+            await services.search_sessions.again(answer.search_id, ANNA)  # nor does anybody repeat another's search
+
+
+async def test_the_trash_is_its_owners(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        services = nur.services
+        memory = await remember(services, ANNA, "Anna swims in the river")
+        with pytest.raises(NotFound):
+            await services.trash.purge(memory, BEN)
+        await services.forget(memory, Kind.MEMORY, ANNA)
+        for attempt in (services.trash.restore, services.trash.purge):
+            with pytest.raises(NotFound):
+                await attempt(memory, BEN)
+        async with rest_of(services) as rest:  # REST speaks for the local principal
+            assert (await rest.ok("GET", "/v2/admin/trash"))["notes"] == []
+            await rest.problem(404, "GET", f"/v2/notes/{memory}")
+        assert (await services.trash.restore(memory, ANNA)).note.public_id == memory
+
+
+async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_in_memory: OpenInMemory) -> None:
+    async with open_in_memory(privacy_enforcement=True) as nur:
+        services = nur.services
+        secret = await remember(services, ANNA, "Anna swims in the river")
+        deleted = await remember(services, ANNA, "Anna fell into the river")
+        await services.forget(deleted, Kind.MEMORY, ANNA)
+        result = await services.search(SearchRequest(query="river", principal=BEN))
+        for name in (secret, deleted, "mem_none"):
+            explained = (await services.explain(result.search_id, BEN, name)).note
+            assert explained is not None
+            assert (explained.verdict, explained.why) == ("unknown", "There is no such note.")
 
 
 @pytest.mark.parametrize(
