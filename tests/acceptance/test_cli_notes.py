@@ -76,6 +76,35 @@ def test_a_search_without_results_says_why(cli: Cli) -> None:
     assert told.startswith("No results found. Nothing stored is close enough to the question.\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["list"], 0, "Nothing is stored yet."),
+        (["list", "--trash"], 0, "Nothing is stored yet."),
+        (["search", "tea"], 0, "No results found. Nothing is stored yet."),
+        (["get", "note_none"], 5, "Nothing is stored yet."),
+        (["explain", "00000000-0000-4000-8000-000000000000"], 5, "Nothing is stored yet."),
+    ],
+)
+def test_reading_makes_no_store(
+    arguments: list[str], code: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its first opening chooses the store's model: not before a key may be set."""
+    folder = tmp_path / "new"
+    assert run([*arguments, "--data-dir", str(folder)]) == code
+    told = capsys.readouterr()
+    assert words in told.out + told.err
+    assert not folder.exists()
+
+
+def test_reading_nothing_is_valid_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "--json", "--data-dir", str(tmp_path / "new")]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert run(["search", "tea", "--json", "--data-dir", str(tmp_path / "new")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["items"], answer["reason"]) == ([], "nothing_stored")
+
+
 def test_what_is_not_there_exits_5_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["get", "note_none", "--data-dir", str(tmp_path / "data")]) == 5
     assert capsys.readouterr().err == "nur: Note note_none not found\n"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Ledger
     from nur.settings import Settings
 
-__all__ = ["Services", "assemble", "make_ledger", "running"]
+__all__ = ["Services", "assemble", "is_new", "make_ledger", "running"]
 
 log = EventLog("Bootstrap")
 
@@ -81,6 +81,13 @@ def make_ledger(settings: Settings, clock: Clock) -> Ledger:
     from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 
     return SqliteLedger(settings.nur_data_dir, clock)
+
+
+def is_new(settings: Settings) -> bool:
+    """Whether there is no store yet: opening it would make one and choose its embedding model."""
+    from nur.adapters.ledger.sqlite.files import StoreFiles
+
+    return StoreFiles(settings.nur_data_dir).is_new
 
 
 async def _switch(ledger: Ledger, clock: Clock) -> bool:

@@ -107,8 +107,21 @@ async def _own(settings: Settings) -> AsyncIterator[httpx2.ASGITransport]:
 
 
 def with_store(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Do something with the store of the settings."""
+    """Do something with the store of the settings, which is made where there is none."""
+    return _with_store(load(**({"nur_data_dir": data_dir} if data_dir else {})), work)
+
+
+def reading(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T | None:
+    """Read from the store of the settings; None where there is none: reading does not make one."""
+    from nur import bootstrap
+
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    if bootstrap.is_new(settings) and running(settings.nur_data_dir) is None:
+        return None
+    return _with_store(settings, work)
+
+
+def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     events.configure("ERROR")
 
     async def run() -> T:

@@ -20,6 +20,9 @@ INDENT = 3
 LIST_CHARS = 250  #: of a note in a list: its title and the beginning that the server sends
 
 
+NOTHING_STORED = "Nothing is stored yet."
+
+
 def as_json(value: Any) -> None:
     """Print JSON."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))

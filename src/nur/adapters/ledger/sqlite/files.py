@@ -36,6 +36,11 @@ class StoreFiles:
         return _size(self.database) > 0
 
     @property
+    def is_new(self) -> bool:
+        """Whether no store was ever kept here."""
+        return not self.exists and self.closed_cleanly and self.marked_id() is None
+
+    @property
     def closed_cleanly(self) -> bool:
         """Whether the last owner left no writes in the log."""
         return _size(self.log) == 0

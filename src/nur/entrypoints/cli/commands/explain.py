@@ -12,7 +12,7 @@ from rich.text import Text
 
 from nur.domain.errors import BadRequest, NotFound
 from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.reach import Store
@@ -58,7 +58,9 @@ def command(search_id: str, note_id: str | None, every: bool, as_json: bool, dat
         path = f"/v2/searches/{quote(search_id, safe='')}/explain"
         return await store.call("GET", path, params={"note": note_id})
 
-    found = with_store(data_dir, read)
+    found = reading(data_dir, read)
+    if found is None:
+        raise NotFound(showing.NOTHING_STORED)
     if (found.get("note") or {}).get("verdict") == "unknown":
         raise NotFound(f"Note {note_id} not found")
     showing.as_json(found) if as_json else show(Console(), found, every=every)

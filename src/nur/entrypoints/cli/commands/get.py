@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 import click
 
+from nur.domain.errors import NotFound
 from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.reach import Store
@@ -25,5 +26,7 @@ def command(note_id: str, chunks: bool, as_json: bool, data_dir: str | None) -> 
     async def read(store: Store) -> Any:
         return await store.call("GET", f"/v2/notes/{quote(note_id, safe='')}", params={"chunks": chunks})
 
-    found = with_store(data_dir, read)
+    found = reading(data_dir, read)
+    if found is None:
+        raise NotFound(showing.NOTHING_STORED)
     showing.as_json(found) if as_json else showing.note(found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.reach import Store
@@ -54,5 +54,10 @@ def command(
                 break
         return found
 
-    found = with_store(data_dir, read)
-    showing.as_json(found) if as_json else showing.notes(found)
+    found = reading(data_dir, read)
+    if as_json:
+        showing.as_json(found or [])
+    elif found is None:
+        click.echo(showing.NOTHING_STORED)
+    else:
+        showing.notes(found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.reach import Store
@@ -51,5 +51,10 @@ def command(
     async def ask(store: Store) -> Any:
         return await store.call("POST", "/v2/searches", body)
 
-    answer = with_store(data_dir, ask)
-    showing.as_json(answer) if as_json else showing.hits(answer)
+    answer = reading(data_dir, ask)
+    if as_json:
+        showing.as_json({"items": [], "degraded": [], "reason": "nothing_stored"} if answer is None else answer)
+    elif answer is None:
+        click.echo(f"No results found. {showing.NOTHING_STORED}")
+    else:
+        showing.hits(answer)
