@@ -97,6 +97,10 @@ class VectorIndex(Protocol):
         """Forget everything of this store, nothing else."""
         ...
 
+    async def scrub(self) -> None:
+        """Leave no bytes of removed records in files of this store's folder. Raises IndexDown; then ask again."""
+        ...
+
     async def health(self) -> IndexHealth:
         """Ask for a sign of life. Never raises."""
         ...

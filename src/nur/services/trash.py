@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadRequest
+from nur.domain.errors import BadRequest, IndexDown
 from nur.domain.notes import Retention, Status
 from nur.ports.vector_index import IndexOp
 from nur.services.get_note import not_found
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Higher than any revision: a purged note has no row to read one from.
 PURGED = 2**31 - 1
+#: An index that hangs does not hold up the answer for longer.
+SCRUB_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Trash:
         note = await self._find(public_id, principal)
         await self.erase(note, principal.name)
         await self.ledger.scrub()
+        await self._scrub_index(note)
         self.wake()
         return note
 
@@ -66,6 +71,13 @@ class Trash:
         await self.ledger.purge(note, principal=principal, indexed=follows or note.status is not Status.ACTIVE)
         if follows:
             await self.index.apply([IndexOp(note.note_id, PURGED)])
+
+    async def _scrub_index(self, note: Note) -> None:
+        """Now, not when the worker comes to it: this process may be about to end. What fails here is left to it."""
+        with contextlib.suppress(IndexDown, TimeoutError):
+            async with asyncio.timeout(SCRUB_SECONDS):
+                await self.index.apply([IndexOp(note.note_id, PURGED)])
+                await self.index.scrub()
 
     async def _find(self, public_id: str, principal: Principal) -> Note:
         note = await self.ledger.note(principal.tenant, public_id)

@@ -149,6 +149,7 @@ class Work:
         """Make the index show the note as it is now, whatever the job said. Raises Conflict, IndexDown."""
         if note is None:
             await self.index.apply([IndexOp(job.note_id, PURGED)])
+            await self.index.scrub()
             return
         await index_note(self.ledger, self.index, note, self.embedder.model.version)
         if not await self.ledger.mark_indexed(note.note_id, note.revision):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from chromadb.errors import ChromaError
 
 from nur.adapters.chroma import names, where
-from nur.adapters.chroma.client import connect, disconnect
+from nur.adapters.chroma.client import ChromaFolder, connect, disconnect
 from nur.adapters.chroma.records import records_of
+from nur.adapters.chroma.scrub import scrub
 from nur.adapters.chroma.store import ChromaStore
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import IndexDown, NurError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+    from nur.adapters.chroma.client import ChromaServer
     from nur.adapters.chroma.records import ChromaRecord
     from nur.adapters.chroma.store import Found, HeldRecord
     from nur.domain.notes import NoteId
@@ -90,6 +91,7 @@ class ChromaVectorIndex:
         self._turns = asyncio.Lock()  # writers wait here, so that they do not use up the threads
         self._writing = Lock()  # held in the thread: the next write does not overtake that of a cancelled caller
         self._removed: dict[NoteId, int] = {}
+        self._is_dirty = True  # what an earlier process deleted may not be scrubbed yet
 
     async def open(self) -> None:
         """Connect and take possession. Raises StoreForeign, IndexDown; then it may be tried again."""
@@ -139,6 +141,11 @@ class ChromaVectorIndex:
         """Delete this store's collections of this embedding version."""
         await self._run("reset", self._reset, self._opened())
 
+    async def scrub(self) -> None:
+        """Rewrite an embedded Chroma's database without what was deleted; a server's files are its operator's."""
+        if isinstance(self._place, ChromaFolder) and self._is_dirty:
+            await self._run("scrub", self._scrub, self._place)
+
     async def health(self) -> IndexHealth:
         """Ask for a heartbeat."""
         started = time.perf_counter()
@@ -184,6 +191,11 @@ class ChromaVectorIndex:
             finally:
                 disconnect(store.client)
 
+    def _scrub(self, place: ChromaFolder) -> None:
+        with self._writing:
+            scrub(place.path)
+            self._is_dirty = False
+
     def _reset(self, store: ChromaStore) -> None:
         with self._writing:
             store.drop()
@@ -217,6 +229,7 @@ class ChromaVectorIndex:
 
     def _write(self, store: ChromaStore, ops: Sequence[IndexOp], held: Sequence[HeldRecord]) -> None:
         """Write, then delete what vanished: a crash between leaves too much, and doing it again mends that."""
+        self._is_dirty = self._is_dirty or bool(held)
         fresh: defaultdict[str, list[ChromaRecord]] = defaultdict(list)
         for op in ops:
             records = records_of(op, self._model, self._store_id)

@@ -131,6 +131,9 @@ class FlatVectorIndex:
         async with self._writing:
             self._table = Table(Whole(self._dimensions))
 
+    async def scrub(self) -> None:
+        """There are no files."""
+
     async def health(self) -> IndexHealth:
         """Always well: it is this process."""
         return IndexHealth(healthy=True, latency_ms=0)

@@ -72,6 +72,9 @@ class InMemoryVectorIndex:
         """Forget everything."""
         self._held.clear()
 
+    async def scrub(self) -> None:
+        """There are no files."""
+
     async def health(self) -> IndexHealth:
         """Always well."""
         return IndexHealth(healthy=True, latency_ms=0)
