@@ -6,13 +6,16 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from mcp_types import INVALID_REQUEST
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.http.guard import Callers, Guard
 from nur.entrypoints.http.lazily import LazyRest
+from nur.entrypoints.mcp.server import MOST_BODY_BYTES
 from nur.observability import metrics
 from nur.observability.events import SERVICE
 from nur.services.health import HealthStatus
@@ -32,10 +35,16 @@ class _Mcp:
     """The MCP endpoint as a plain ASGI application, so that both /mcp and /mcp/ answer without a redirect."""
 
     def __init__(self, server: MCPServer) -> None:
-        self._server = server
+        self._bounded = BoundedBody(server.session_manager.handle_request, MOST_BODY_BYTES, _refuse)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._server.session_manager.handle_request(scope, receive, send)
+        await self._bounded(scope, receive, send)
+
+
+def _refuse(status: int, message: str) -> Response:
+    """A protocol error: the call's id is not known before its body is parsed."""
+    error = {"code": INVALID_REQUEST, "message": message}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)
 
 
 def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) -> Starlette:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Longest value of the caller's that an error message repeats.
 ECHO = 60
+#: Longest list or object that is taken as JSON in a string.
+MOST_JSON_CHARACTERS = 100_000
 
 
 class Arguments(BaseModel):
@@ -60,7 +62,11 @@ def _flatten_optional(entry: dict[str, Any]) -> None:
 
 def check(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, checked. Raises BadRequest, naming the field and the limit."""
-    plain = {name: _unwrap(model, name, value) for name, value in given.items()}
+    # Every unknown name would become an error with a copy of its value: one is enough to refuse the call.
+    unknown = next((name for name in given if name not in model.model_fields), None)
+    plain = {name: _unwrap(model, name, given[name]) for name in model.model_fields if name in given}
+    if unknown is not None:
+        plain[unknown] = given[unknown]
     try:
         checked = model.model_validate(plain)
     except ValidationError as error:
@@ -76,8 +82,12 @@ def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
     field = model.model_fields.get(name)
     if not isinstance(value, str) or field is None or value[:1] not in "[{" or "str" in _kinds(field.annotation):
         return value
+    if len(value) > MOST_JSON_CHARACTERS:
+        raise BadRequest(_too_long(name, _label(name), MOST_JSON_CHARACTERS))
     try:
         return json.loads(value)
+    except RecursionError:
+        raise BadRequest(f"{_label(name)} must not be nested so deeply") from None
     except ValueError:
         return value
 

@@ -9,8 +9,9 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
+from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.rest import admin, embedding, listing, notes, problems, searches
-from nur.entrypoints.rest.limits import BodyLimit, Contained
+from nur.entrypoints.rest.limits import MOST_BODY_BYTES, BodyLimit, Contained
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -47,6 +48,7 @@ def make_fastapi(provide: "ServicesProvider") -> FastAPI:
     app.add_exception_handler(HTTPException, problems.of_http)
     app.add_exception_handler(Exception, problems.of_bug)
     app.add_middleware(BodyLimit)
+    app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 

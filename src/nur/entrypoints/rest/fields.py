@@ -1,10 +1,12 @@
 """Fields that several bodies share, with their limits as the schema states them."""
 
+import itertools
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from nur.domain.urls import RULE, is_source_url
 
@@ -12,6 +14,7 @@ MOST_CHARACTERS = 10_000_000
 MOST_METADATA_BYTES = 64 * 1024
 MOST_METADATA_DEPTH = 16
 MOST_DAYS = 36_500
+MOST_UNKNOWN = 10  #: unknown names that an answer lists
 
 NO_NUL = r"^[^\x00]*$"
 SOMETHING = r"^[^\x00]*[^\s\x00][^\x00]*$"  #: not blanks alone
@@ -21,6 +24,16 @@ class Body(BaseModel):
     """Exactly these fields."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown(cls, value: Any) -> Any:
+        """Every unknown name becomes an error with a copy of its value: a few are as good as a million."""
+        if not isinstance(value, dict):
+            return value
+        known = (name for name in cls.model_fields if name in value)
+        unknown = itertools.islice((name for name in value if name not in cls.model_fields), MOST_UNKNOWN)
+        return {name: value[name] for name in (*known, *unknown)}
 
 
 def _utc(moment: datetime) -> datetime:
@@ -36,23 +49,27 @@ def _url(text: str) -> str:
     return text
 
 
-def _depth(value: Any) -> int:
-    """How deep a JSON value is nested; counted level by level, since a recursion could be too deep itself."""
-    depth, level = 0, [value]
-    while level and depth <= MOST_METADATA_DEPTH:
-        depth += 1
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """A JSON value's parts, level by level with their names, since a recursion could be too deep itself."""
+    level = [value]
+    while level:
+        yield level
         level = [
             inner
             for outer in level
             if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            for inner in ((*outer, *outer.values()) if isinstance(outer, dict) else outer)
         ]
-    return depth
 
 
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
-    if _depth(value) > MOST_METADATA_DEPTH:
-        raise ValueError(f"must be nested at most {MOST_METADATA_DEPTH} deep")
+    characters = 0
+    for depth, level in enumerate(_levels(value), start=1):
+        if depth > MOST_METADATA_DEPTH:
+            raise ValueError(f"must be nested at most {MOST_METADATA_DEPTH} deep")
+        characters += sum(len(part) for part in level if isinstance(part, str))
+        if characters > MOST_METADATA_BYTES:  # before a huge one is encoded
+            raise ValueError(f"must have at most {MOST_METADATA_BYTES} bytes as JSON")
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (ValueError, UnicodeEncodeError):

@@ -39,6 +39,7 @@ TITLES = {
     403: "Web origin not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Body not received in time",
     409: "Conflict",
     412: "Precondition failed",
     413: "Too large",
@@ -47,7 +48,7 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable, try again",
 }
-_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed", 408: "too_slow", 413: "too_large"}
 _PATTERNS = {
     SOMETHING: "must hold more than blanks, and no NUL character",
     NO_NUL: "must not hold a NUL character",
@@ -97,7 +98,7 @@ def documented(*statuses: int) -> Responses:
     """The answers of a route other than its good one: these, and what every route may say."""
     answers: Responses = {
         status: {"model": Problem, "description": TITLES[status]}
-        for status in sorted({*statuses, 400, 413, 422, 500, 503})
+        for status in sorted({*statuses, 400, 408, 413, 422, 500, 503})
     }
     refusals: Responses = {status: {"model": Refusal, "description": TITLES[status]} for status in (401, 403, 421)}
     return answers | refusals
@@ -154,6 +155,11 @@ def _allowed(request: Request) -> str:
     routes = request.app.routes
     known = (name for name, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes))
     return ", ".join(known)
+
+
+def of_body(status: int, detail: str) -> Response:
+    """A body that is turned away before it is parsed."""
+    return answer(status, _CODES[status], detail)
 
 
 async def of_validation(_: Request, error: Exception) -> Response:

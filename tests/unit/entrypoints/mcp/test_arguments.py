@@ -1,6 +1,7 @@
 """Arguments are checked by our own rules: the message names the field and the limit, and echoes no contents."""
 
 # Signatures are read at run time, so annotations are not postponed here.
+import tracemalloc
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -130,3 +131,13 @@ def test_the_schema_states_the_limits_and_repeats_nothing() -> None:
     assert fields["names"] == {"type": "array", "items": {"type": "string"}, "maxItems": 2}
     assert "title" not in str(schema)
     assert "null" not in str(schema)  # an optional argument is left out, not sent as null
+
+
+def test_unknown_names_cost_no_memory_each() -> None:
+    names = {f"name{i}": i for i in range(100_000)}
+    tracemalloc.start()
+    try:
+        assert told(**names).startswith("Unknown field: name0.")
+        assert tracemalloc.get_traced_memory()[1] < 30 * len(names) * 8  # the call's own copies of the names
+    finally:
+        tracemalloc.stop()
