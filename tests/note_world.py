@@ -8,22 +8,26 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
+from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 from nur.adapters.rerank.none import NoReranker
 from nur.bootstrap import assemble
+from nur.bootstrap.indexes import make_index
 from nur.domain.errors import IndexDown
-from nur.domain.notes import Description, Principal
+from nur.domain.notes import ChunkKey, Description, Principal
 from nur.domain.search import Mode, SearchRequest
+from nur.domain.selection import Selection
 from nur.domain.writes import Protection
 from nur.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from nur.domain.search import SearchResult
-    from nur.domain.selection import Selection
     from nur.domain.writes import Stored
     from nur.ports.embedder import Floats
-    from nur.ports.vector_index import IndexOp, Neighbour
+    from nur.ports.ledger import Ledger
+    from nur.ports.vector_index import IndexOp, Neighbour, VectorIndex
 
 ME = Principal()
 #: Several chunks of sentences.
@@ -56,12 +60,32 @@ class FailingIndex(InMemoryVectorIndex):
 class World:
     """A store, its services, and a hand on the clock."""
 
+    ledger: Ledger
+    index: VectorIndex
+
     def __init__(self, *, follows: bool = True, clock: ManualClock | None = None, **settings: Any) -> None:
         self.clock = clock or ManualClock()
-        self.ledger = InMemoryLedger(self.clock)
         self.embedder = InMemoryEmbedder()
-        self.index = InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock)
-        self.services = assemble(Settings(**settings), self.ledger, self.index, self.embedder, NoReranker(), self.clock)
+        self._settings = Settings(**settings)
+        self._assemble(
+            InMemoryLedger(self.clock), InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock)
+        )
+
+    @classmethod
+    async def on_disk(cls, folder: Path, **settings: Any) -> World:
+        """The default profile: SQLite in a folder, and the flat index over it."""
+        world = cls(**settings)
+        ledger, model = SqliteLedger(folder, world.clock), world.embedder.model
+        await ledger.open()
+        await ledger.settle("embedding_version", model.version)
+        index = make_index(Settings(index="flat"), ledger, model, "store", model.version, world.clock)
+        await index.open()
+        world._assemble(ledger, index)
+        return world
+
+    def _assemble(self, ledger: Ledger, index: VectorIndex) -> None:
+        self.ledger, self.index = ledger, index
+        self.services = assemble(self._settings, ledger, index, self.embedder, NoReranker(), self.clock)
         self.services.work.jitter = lambda: 0.0
 
     async def add(self, text: str, *, ttl_days: float | None = None, **about: Any) -> Stored:
@@ -78,6 +102,23 @@ class World:
         return await self.services.add_event(
             text, Description(**about), Protection(), principal=ME, on_failure=on_failure
         )
+
+    async def lose_the_index(self) -> None:
+        """As if its files were gone: it is opened empty and told everything again."""
+        await self.index.reset()
+        await self.index.open()
+        await self.ledger.mark_all_unindexed(self.embedder.model.version)
+
+    async def indexed_as_stored(self) -> None:
+        """Every chunk of the ledger is in the index under its own vector, and nothing else is."""
+        version = self.embedder.model.version
+        keys = [page.stored.chunk_key for page in await self.ledger.pages(version, ChunkKey(0), 10_000)]
+        vectors = await self.ledger.vectors(keys, version)
+        assert await self.index.count() == len(keys) == len(vectors) == await self.chunk_count()
+        for key, vector in vectors.items():
+            near = {found.chunk_key: found.similarity for found in await self.index.query(vector, Selection(), 10_000)}
+            assert near.keys() == vectors.keys()
+            assert abs(near[key] - 1) < 1e-5
 
     async def drain(self) -> None:
         """Let the worker do all that is due."""

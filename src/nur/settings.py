@@ -38,7 +38,9 @@ class NotesChunking(BaseModel):
 
     enabled: bool = Field(default=True, description="false: one chunk a note, windowed only where the model must")
     max_tokens: int = Field(default=512, gt=0, description="tokens in a chunk, at most")
-    overlap_tokens: int = Field(default=128, ge=0, description="tokens that neighbours share")
+    overlap_tokens: int = Field(
+        default=128, ge=0, description="tokens that neighbours share at most, in whole sentences"
+    )
     tokenizer_repo: str = Field(default="", description="a Hugging Face repository or a tokenizer.json; else cl100k")
 
     @model_validator(mode="after")

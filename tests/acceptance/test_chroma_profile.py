@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from nur.adapters.chroma.client import ChromaServer, connect, disconnect
 from nur.domain.chunks import sha256
+from nur.domain.notes import Principal
+from nur.domain.selection import Selection
 from nur.entrypoints.cli.app import run
 from tests.servers.chroma_server import ChromaProcess
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from nur.ports.embedder import Floats
     from tests.acceptance.conftest import Door, OpenDoor
     from tests.servers.openai_stub import OpenAIStub
 
@@ -41,15 +45,56 @@ async def _indexed(nur: Door) -> None:
 
 async def test_a_write_is_found_at_once_and_reaches_chroma_soon(open_door: OpenDoor, chroma: ChromaProcess) -> None:
     async with open_door(chroma_host="127.0.0.1", chroma_port=chroma.port) as nur:
-        stored = await nur.data("memory_store", content="The keeper likes rye bread", type="fact", confidence=1.0)
-        assert stored["index_state"] == "pending"
-        assert "rye" in await nur.text("memory_search", query="what bread does the keeper like?")
+        assert await _found_before_it_was_indexed(nur)
         await nur.data("artifact_ingest", artifact_type="doc", source_system="drive", source_id="1", content=LONG)
         await _indexed(nur)
         assert await nur.services.index.count() == await nur.services.ledger.count_indexed(
             nur.services.embedder.model.version
         )
         assert "lighthouse keeper number 123" in await nur.text("artifact_search", query="keeper number 123")
+
+
+async def _found_before_it_was_indexed(nur: Door) -> bool:
+    """Store and ask by meaning alone, until the worker was slower than the question; False if it never was."""
+    for number in range(50):
+        stored = await nur.data(
+            "memory_store", content=f"The keeper likes rye bread {number}", type="fact", confidence=1
+        )
+        assert stored["index_state"] == "pending"
+        found = await nur.data("memory_search", query="toast, loaf, flour or baguette?", limit=20)  # no word of it
+        waits = (await nur.services.ledger.backlog(nur.services.ledger._clock.now())).pending  # type: ignore[attr-defined]
+        assert stored["memory_id"] in {hit["id"] for hit in found["hits"]}
+        if waits:
+            return True
+        await nur.text("memory_delete", memory_id=stored["memory_id"])
+        await _indexed(nur)
+    return False
+
+
+async def test_deduplicate_prefers_chunks(open_door: OpenDoor, chroma: ChromaProcess) -> None:
+    """Chroma holds a record of the whole artifact, too; asked with its very vector it answers with chunks alone."""
+    async with open_door(chroma_host="127.0.0.1", chroma_port=chroma.port) as nur:
+        made = await nur.data("artifact_ingest", artifact_type="doc", source_system="d", source_id="1", content=LONG)
+        await _indexed(nur)
+        assert _counts(chroma) == {"artifacts": 1, "artifact_chunks": made["num_chunks"]}
+        whole = _vector(chroma, "artifacts", made["artifact_id"])
+        found = await nur.services.index.query(whole, Selection(), 100)
+        assert len(found) == made["num_chunks"]
+        assert len({neighbour.chunk_key for neighbour in found}) == made["num_chunks"]
+
+
+async def test_hybrid_search_deduplication(open_door: OpenDoor, chroma: ChromaProcess) -> None:
+    """Several chunks of an artifact answer, and Chroma has the whole of it besides: one hit, by the best chunk."""
+    async with open_door(chroma_host="127.0.0.1", chroma_port=chroma.port) as nur:
+        made = await nur.data("artifact_ingest", artifact_type="doc", source_system="d", source_id="1", content=LONG)
+        await _indexed(nur)
+        found = await nur.data("hybrid_search", query="lighthouse keeper and his lamp", include_memory=True, limit=50)
+        (hit,) = found["hits"]
+        assert (hit["id"], hit["type"]) == (made["artifact_id"], "artifact_chunk")
+        trace = (await nur.services.explain(UUID(found["search_id"]), Principal())).trace
+        scores = {one.chunk_index: one.score or 0.0 for one in trace.candidates}
+        assert len(scores) > 1
+        assert hit["chunk_id"].split("::")[2] == f"{max(scores, key=scores.__getitem__):03d}"
 
 
 async def test_a_deleted_artifact_leaves_nothing_in_chroma(open_door: OpenDoor, chroma: ChromaProcess) -> None:
@@ -153,6 +198,15 @@ async def test_a_foreign_collection_stops_the_start_until_it_is_wiped_by_name(
         assert await nur.services.index.count() == 1
     assert client.get_collection("theirs", embedding_function=None).count() == 1
     disconnect(client)
+
+
+def _vector(chroma: ChromaProcess, collection: str, name: str) -> Floats:
+    """The vector of one record."""
+    client = connect(ChromaServer("127.0.0.1", chroma.port), 10)
+    found = client.get_collection(collection, embedding_function=None).get([name], include=["embeddings"])
+    disconnect(client)
+    assert found["embeddings"] is not None
+    return np.asarray(found["embeddings"][0], np.float32)
 
 
 def _dimensions(chroma: ChromaProcess) -> dict[str, int]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+from nur.adapters.in_memory.embedder import hashed_words
 from nur.domain.errors import BadConfiguration, KeyRefused
+from nur.domain.notes import ChunkKey
 from nur.entrypoints.cli.app import run
 from tests.rest_client import open_rest
 from tests.servers import faults
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import OpenDoor
+    from nur.ports.embedder import Floats
+    from tests.acceptance.conftest import Door, OpenDoor
     from tests.servers.openai_stub import OpenAIStub
 
 LONG = " ".join(f"Chapter {i} tells of the lighthouse keeper number {i} and his lamp." for i in range(300))
@@ -41,14 +45,40 @@ async def test_a_key_makes_a_new_store_use_openai(open_door: OpenDoor, openai: d
 async def test_memory_store_with_openai(open_door: OpenDoor, openai: dict[str, Any], openai_stub: OpenAIStub) -> None:
     async with open_door(**openai) as nur:
         before = len(openai_stub.requests)
-        await nur.text("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
-        assert len(openai_stub.requests) == before + 1
+        content = "User prefers dark mode"
+        told = {"type": "preference", "confidence": 0.9, "conversation_id": "conv-7"}
+        stored = await nur.data("memory_store", content=content, **told)
+        (request,) = openai_stub.requests[before:]
+        assert (request.inputs, request.payload["model"], request.payload["dimensions"]) == (
+            [content],
+            "text-embedding-3-large",
+            64,
+        )
+        (listed,) = (await nur.data("memory_list"))["memories"]
+        assert (listed["memory_id"], listed["content"]) == (stored["memory_id"], content)
+        assert {name: listed[name] for name in told} == told
+        assert listed["ts"].endswith("Z")
+        ((_, record),) = await _records(nur, "openai:text-embedding-3-large:64")
+        assert np.allclose(record, hashed_words(content, 64))
 
 
-async def test_memory_search_with_openai(open_door: OpenDoor, openai: dict[str, Any]) -> None:
+async def _records(nur: Door, version: str) -> list[tuple[ChunkKey, Floats]]:
+    """Every chunk that has a vector of this model, with the vector."""
+    ledger = nur.services.ledger
+    keys = [page.stored.chunk_key for page in await ledger.pages(version, ChunkKey(0), 100)]
+    return list((await ledger.vectors(keys, version)).items())
+
+
+async def test_memory_search_with_openai(open_door: OpenDoor, openai: dict[str, Any], openai_stub: OpenAIStub) -> None:
+    """By meaning: the question has no word of the memory."""
+    question = "Which colours should the screen have?"
+    openai_stub.meanings[question] = "User prefers dark mode"
     async with open_door(**openai) as nur:
-        await nur.text("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
-        assert "dark mode" in await nur.text("memory_search", query="dark mode preference")
+        stored = await nur.data("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
+        await nur.text("memory_store", content="Invoices are due on Friday", type="fact", confidence=0.9)
+        found = await nur.data("memory_search", query=question, limit=1)
+        assert found["degraded"] == []
+        assert [hit["id"] for hit in found["hits"]] == [stored["memory_id"]]
 
 
 async def test_history_append_with_openai(open_door: OpenDoor, openai: dict[str, Any], openai_stub: OpenAIStub) -> None:

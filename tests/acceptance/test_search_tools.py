@@ -168,14 +168,6 @@ async def test_rrf_merging(shared: Door) -> None:
         assert hit["rrf_score"] == pytest.approx(sum(1 / (60 + rank) for rank in hit["ranks"].values()), abs=1e-4)
 
 
-async def test_deduplicate_prefers_chunks(shared: Door) -> None:
-    """An artifact that was cut is found by a chunk of it, never as a whole."""
-    name = await ingest(shared, chapters(100, "falconer"), title="The falconer")
-    hits = [h for h in (await shared.data("artifact_search", query="falconer", limit=50))["hits"] if h["id"] == name]
-    assert [hit["type"] for hit in hits] == ["artifact_chunk"]
-    assert hits[0]["chunk_id"].startswith(f"{name}::chunk::")
-
-
 async def test_deduplicate_keeps_best_chunk(shared: Door) -> None:
     text = chapters(150, "brewer") + " The brewer's secret was juniper from Gotland. " + chapters(150, "brewer")
     name = await ingest(shared, text)
@@ -308,13 +300,6 @@ async def test_hybrid_search_with_memory(shared: Door) -> None:
     scores = [float(score) for score in re.findall(r"RRF score: (\S+)", told)]
     assert len(scores) > 2
     assert all(0 < score <= 2 / 61 for score in scores)
-
-
-async def test_hybrid_search_deduplication(shared: Door) -> None:
-    name = await ingest(shared, chapters(200, "ropemaker"), title="ropemaker ropemaker")
-    found = await shared.data("hybrid_search", query="ropemaker", include_memory=True, limit=50)
-    mine = [hit for hit in found["hits"] if hit["id"] == name]
-    assert [hit["type"] for hit in mine] == ["artifact_chunk"]
 
 
 async def test_every_kind_competes_on_one_scale(shared: Door) -> None:

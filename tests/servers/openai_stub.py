@@ -68,6 +68,7 @@ class OpenAIStub:
     def __init__(self, *, api_key: str | None = None, floats_only: bool = False) -> None:
         self.requests: list[Recorded] = []
         self.answered: list[Recorded] = []  #: those that were answered well
+        self.meanings: dict[str, str] = {}  #: texts that are embedded as another: what a model makes of a paraphrase
         self.peak_in_flight = 0
         self.arrived = threading.Event()  #: set by the first request for embeddings
         self._api_key = api_key
@@ -195,7 +196,11 @@ class OpenAIStub:
     def _answer(self, request: Recorded, fault: Fault | None) -> bytes:
         size = request.payload.get("dimensions") or _SIZES.get(request.payload["model"], 1024)
         data: list[Item] = [
-            {"object": "embedding", "index": place, "embedding": hashed_words(text, size).tolist()}
+            {
+                "object": "embedding",
+                "index": place,
+                "embedding": hashed_words(self.meanings.get(text, text), size).tolist(),
+            }
             for place, text in enumerate(request.inputs)
         ]
         if fault and fault.tamper:

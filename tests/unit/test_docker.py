@@ -8,27 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nur.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+SERVER, CHROMA = COMPOSE["services"]["mcp-server"], COMPOSE["services"]["chroma"]
 IGNORED = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-
-
-def block(*path: str) -> str:
-    """What stands under a path of keys in the compose file, comments left out."""
-    lines = [line for line in COMPOSE.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    for depth, name in enumerate(path):
-        start = lines.index(f"{'  ' * depth}{name}:")
-        end = next((at for at in range(start + 1, len(lines)) if _indent(lines[at]) <= 2 * depth), len(lines))
-        lines = lines[start + 1 : end]
-    return "\n".join(lines)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def compose() -> list[str] | None:
@@ -42,7 +30,7 @@ def compose() -> list[str] | None:
 
 
 def test_every_image_is_pinned_by_a_full_version() -> None:
-    images = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) + re.findall(r"\bimage: (\S+)", COMPOSE)
+    images = [*re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE), SERVER["image"], CHROMA["image"]]
     assert len(images) == 4  # two stages, the server, Chroma
     assert [image for image in images if not re.search(r":\d+\.\d+\.\d+", image)] == []
 
@@ -59,7 +47,7 @@ def test_the_image_installs_what_is_pinned() -> None:
     chroma = re.search(r"^chromadb==(\S+)", pinned, re.MULTILINE)
     assert chroma is not None
     assert f"chromadb-client=={chroma[1]}" in DOCKERFILE
-    assert f"image: chromadb/chroma:{chroma[1]}" in block("services", "chroma")  # client and server of one version
+    assert CHROMA["image"] == f"chromadb/chroma:{chroma[1]}"  # client and server of one version
 
 
 def test_the_image_is_healthy_when_livez_answers() -> None:
@@ -71,7 +59,7 @@ def test_the_image_is_healthy_when_livez_answers() -> None:
 def test_the_image_keeps_the_store_in_its_volume() -> None:
     assert "NUR_DATA_DIR=/data" in DOCKERFILE
     assert re.search(r"^VOLUME /data$", DOCKERFILE, re.MULTILINE)
-    assert "nur_data:/data" in block("services", "mcp-server")
+    assert SERVER["volumes"] == ["nur_data:/data"]
 
 
 def test_the_builder_is_sent_all_that_is_copied_and_nothing_else() -> None:
@@ -86,36 +74,38 @@ def test_the_builder_is_sent_all_that_is_copied_and_nothing_else() -> None:
 
 
 def test_the_server_is_published_on_loopback_only_and_says_so() -> None:
-    assert re.findall(r'- "(\S+:3000)"', block("services", "mcp-server")) == ["127.0.0.1:3000:3000"]
-    assert 'NUR_PUBLISHED_ON_LOOPBACK: "1"' in block("services", "mcp-server")
+    assert SERVER["ports"] == ["127.0.0.1:3000:3000"]
+    assert SERVER["environment"]["NUR_PUBLISHED_ON_LOOPBACK"] == "1"
+    assert SERVER["environment"]["MCP_PORT"] == "3000"
 
 
 def test_chroma_is_not_published() -> None:
-    assert "ports:" not in block("services", "chroma")
+    assert "ports" not in CHROMA
+    assert CHROMA.get("network_mode") != "host"
 
 
 def test_the_server_waits_for_a_healthy_chroma() -> None:
-    assert "condition: service_healthy" in block("services", "mcp-server", "depends_on", "chroma")
-    assert "/api/v2/heartbeat" in block("services", "chroma", "healthcheck")
+    assert SERVER["depends_on"] == {"chroma": {"condition": "service_healthy"}}
+    assert "/api/v2/heartbeat" in CHROMA["healthcheck"]["test"][-1]
 
 
 def test_both_stores_are_in_named_volumes() -> None:
-    assert block("volumes").split() == ["nur_data:", "chroma_data:"]
-    assert "chroma_data:/data" in block("services", "chroma")
+    assert set(COMPOSE["volumes"]) == {"nur_data", "chroma_data"}
+    assert CHROMA["volumes"] == ["chroma_data:/data"]
 
 
 def test_compose_needs_no_key_and_has_no_obsolete_version() -> None:
-    assert "OPENAI_API_KEY: ${OPENAI_API_KEY:-}" in COMPOSE
-    assert not re.search(r"^version:", COMPOSE, re.MULTILINE)
+    assert SERVER["environment"]["OPENAI_API_KEY"] == "${OPENAI_API_KEY:-}"
+    assert "version" not in COMPOSE
 
 
 def test_every_variable_that_compose_sets_is_a_setting() -> None:
-    names = {line.split(":")[0].strip() for line in block("services", "mcp-server", "environment").splitlines()}
-    assert names
-    assert names <= {name.upper() for name in Settings.model_fields}
+    assert set(SERVER["environment"]) <= {name.upper() for name in Settings.model_fields}
 
 
-@pytest.mark.skipif(compose() is None, reason="neither docker compose nor docker-compose is installed")
+@pytest.mark.skipif(
+    compose() is None, reason="needs `docker compose` or `docker-compose` to ask; continuous integration installs it"
+)
 def test_compose_accepts_the_file(tmp_path: Path) -> None:
     command = compose()
     assert command is not None
@@ -129,9 +119,3 @@ def test_compose_accepts_the_file(tmp_path: Path) -> None:
         check=False,
     )
     assert checked.returncode == 0, checked.stderr
-
-
-def test_chroma_is_not_published_and_the_server_on_loopback_only() -> None:
-    assert "ports" not in block("services", "chroma")
-    assert '- "127.0.0.1:3000:3000"' in block("services", "mcp-server", "ports")
-    assert "condition: service_healthy" in block("services", "mcp-server", "depends_on", "chroma")

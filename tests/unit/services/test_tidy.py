@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.domain.errors import NotFound
 from nur.domain.notes import Retention, Status
 from nur.services.edit_note import Edit
@@ -26,6 +27,7 @@ async def test_an_expired_note_goes_to_the_trash_and_in_the_end_for_good() -> No
     assert await world.index.count() == 0
     gone = (await world.ledger.by_ids([stored.note.note_id]))[stored.note.note_id]
     assert gone.status is Status.DELETED
+    assert isinstance(world.ledger, InMemoryLedger)
     assert world.ledger.audit[-1].action == "expire"
 
     world.clock.advance(KEEP_TRASH.total_seconds())

@@ -20,6 +20,7 @@ async def _world(notes: int = 3) -> World:
 
 
 def _lose(world: World, kept: int = 0) -> None:
+    assert isinstance(world.index, FailingIndex)
     for note_id in list(world.index._held)[kept:]:
         del world.index._held[note_id]
 

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from nur.domain.notes import ARTIFACT_TYPES
 from nur.retrieval.chunking import ChunkingPolicy, chunk
 from nur.retrieval.neighbours import rebuild
+from nur.retrieval.sentences import split
 from nur.retrieval.tokens import tokenise
 
 if TYPE_CHECKING:
     from nur.domain.chunks import Chunk
+    from nur.retrieval.tokens import Tokens
 
 _WORDS = {
     "latin": ["hello ", "world. ", "It's ", "Über ", "naïve, ", "e.g. ", "Mr. ", "3.14 ", "end!\n", "São "],
@@ -64,6 +66,30 @@ def _limit(policy: ChunkingPolicy, chunks: list[Chunk]) -> int:
     return policy.target if len(chunks) > 1 else policy.whole_max
 
 
+def _breaks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> list[int]:
+    """Where a chunk may begin or end: between sentences, and anywhere in one that is longer than a chunk."""
+    if policy.strategy == "window":
+        return list(range(len(text) + 1))
+    marks = [0, *(end for _, end in split(text))]
+    long = [(one, other) for one, other in pairwise(marks) if tokens.touching(one, other) > policy.target]
+    return sorted({*marks, *(char for one, other in long for char in range(one, other))})
+
+
+def _longest_overlap(one: Chunk, breaks: list[int], tokens: Tokens, policy: ChunkingPolicy) -> int:
+    """How far back the chunk after this one can begin: within the overlap, and with room for what comes next."""
+    following = min(place for place in breaks if place > one.end_char)
+    return min(
+        place
+        for place in breaks
+        if place == one.end_char
+        or (
+            place < one.end_char
+            and tokens.touching(place, one.end_char) <= policy.overlap
+            and tokens.touching(place, following) <= policy.target
+        )
+    )
+
+
 @settings(max_examples=500, deadline=None)
 @given(_TEXTS, _policies(), st.sampled_from([None, *ARTIFACT_TYPES]))
 @example("😀" * 9, ChunkingPolicy("window", 4, 4, 3), None)  # cuts fall into characters, the stride is one token
@@ -78,9 +104,14 @@ def test_every_policy_keeps_the_promises(text: str, policy: ChunkingPolicy, arti
         assert each.token_count == tokens.touching(each.start_char, each.end_char) <= _limit(policy, chunks)
 
     assert (chunks[0].start_char, chunks[-1].end_char) == (0, len(text))
+    breaks = _breaks(text, tokens, policy)
     for one, other in pairwise(chunks):
         assert one.start_char < other.start_char <= one.end_char < other.end_char  # no gap, none in another
         assert tokens.touching(other.start_char, one.end_char) <= policy.overlap
+        if (
+            policy.strategy != "structure"
+        ):  # whose sections share nothing; tests/unit/retrieval/chunking/test_structure.py
+            assert other.start_char == _longest_overlap(one, breaks, tokens, policy)
 
     rebuilt = rebuild(chunks)
     assert hashlib.sha256(rebuilt.encode()).digest() == hashlib.sha256(text.encode()).digest()

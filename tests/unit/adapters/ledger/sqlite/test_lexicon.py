@@ -47,8 +47,11 @@ terms = st.text(
 def test_no_terms_make_fts5_stumble(asked: list[str]) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(CREATE[0])
-        connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (1, 'x')")
-        connection.execute("SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?", (match_expression(asked),))
+        for rowid, words in ((1, "zzzzzzzz"), (2, "zzzzzzzz yyyyyyyy")):
+            connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (rowid, words))
+        query = "SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?"
+        assert connection.execute(query, (match_expression(asked),)).fetchall() == []  # nor do they mean anything
+        assert connection.execute(query, (match_expression([*asked, "yyyyyyyy"]),)).fetchall() == [(2,)]
 
 
 @given(st.lists(st.from_regex(r"[0-9a-f]{8}", fullmatch=True), min_size=1, max_size=8, unique=True))
