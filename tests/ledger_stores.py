@@ -35,7 +35,7 @@ class Store(Protocol):
         """A note's own vector."""
         ...
 
-    def audit(self) -> list[tuple[str, str, str, int]]:
+    def audit(self) -> list[tuple[str, str, str | None, int]]:
         """Principal, action, public id and revision, in order."""
         ...
 
@@ -50,7 +50,7 @@ class InMemoryStore:
     def pooled(self, note_id: NoteId) -> Floats | None:
         return self.ledger.own_vectors.get((note_id, EMBEDDING))
 
-    def audit(self) -> list[tuple[str, str, str, int]]:
+    def audit(self) -> list[tuple[str, str, str | None, int]]:
         return [(line.principal, line.action, line.public_id, line.revision) for line in self.ledger.audit]
 
 
@@ -72,5 +72,5 @@ class SqliteStore:
         found = self.rows(query, note_id.hex, EMBEDDING)
         return np.frombuffer(found[0][0], dtype=np.float32) if found else None
 
-    def audit(self) -> list[tuple[str, str, str, int]]:
+    def audit(self) -> list[tuple[str, str, str | None, int]]:
         return self.rows("SELECT principal, action, public_id, revision FROM audit_log ORDER BY audit_id")

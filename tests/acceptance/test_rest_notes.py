@@ -9,14 +9,17 @@ import pytest
 
 from nur.domain.chunks import sha256
 from nur.domain.notes import Principal
+from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import traced
 from tests.note_world import LONG
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
 ME = Principal()
+REJECT = OnEmbeddingFailure.REJECT
 WORDS = "harbour mill bridge orchard chapel market tower meadow quarry ferry lighthouse stable".split()
 
 
@@ -345,6 +348,36 @@ async def test_a_purged_note_is_gone_for_good(rest: Rest) -> None:
     await rest.problem(404, "GET", f"/v2/notes/{name}")
     found = await rest.ok("POST", "/v2/searches", {"query": "canary-5521"})
     assert found["items"] == []
+
+
+async def test_a_purge_leaves_no_question_that_found_the_note_and_no_conversation(rest: Rest, tmp_path: Path) -> None:
+    services = rest.services
+    turn = await services.append_turn(
+        "canary-6632", 0, role="user", content="The gate code is 4711.", principal=ME, on_failure=REJECT
+    )
+    await rest.ok("POST", "/v2/notes", {"text": "Buy rye bread."})
+    question = await rest.ok("POST", "/v2/searches", {"query": "canary-7743 what is the gate code", "top_k": 1})
+    assert [item["note_id"] for item in question["items"]] == [turn.note.public_id]
+    other = await rest.ok("POST", "/v2/searches", {"query": "canary-8854 rye bread", "mode": "lexical"})
+    await services.traces.flush()
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("nur.db*"))
+    assert b"canary-6632" in stored
+    assert b"canary-7743" in stored
+
+    await rest.ok("POST", "/v2/admin/trash/purge", {"note_id": turn.note.public_id})
+
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("nur.db*"))
+    assert b"canary-6632" not in stored
+    assert b"canary-7743" not in stored
+    await rest.problem(404, "GET", f"/v2/admin/traces/{question['trace_id']}")
+    assert (await rest.ok("GET", f"/v2/admin/traces/{other['trace_id']}"))["query"] == "canary-8854 rye bread"
+
+
+async def test_a_search_just_answered_is_forgotten_with_the_note(rest: Rest) -> None:
+    name = (await rest.ok("POST", "/v2/notes", {"text": "The gate code is 4711."}))["note_id"]
+    question = await rest.ok("POST", "/v2/searches", {"query": "gate code"})  # its trace waits to be written
+    await rest.ok("POST", "/v2/admin/trash/purge", {"note_id": name})
+    await rest.problem(404, "GET", f"/v2/admin/traces/{question['trace_id']}")
 
 
 async def test_near_duplicates_are_reported_after_indexing(rest: Rest) -> None:

@@ -15,7 +15,7 @@ from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 from nur.domain.notes import ChunkKey, NoteId
 from nur.domain.traces import Trace, TracedCandidate, TraceItem, Verdict
-from tests.ledger_notes import START
+from tests.ledger_notes import START, a_note, creation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -127,3 +127,14 @@ async def test_traces_are_saved_beside_each_other(ledger: Ledger) -> None:
     traces = [a_trace() for _ in range(20)]
     await asyncio.gather(*(ledger.save_traces([trace]) for trace in traces))
     assert [await ledger.trace(TENANT, trace.trace_id) for trace in traces] == traces
+
+
+async def test_a_purge_takes_the_traces_of_searches_that_returned_the_note(ledger: Ledger) -> None:
+    note, other = [(await ledger.write(creation(a_note(text), text))).note for text in ("Tea.", "Milk.")]
+    traces = [a_trace(), a_trace()]
+    for trace, found in zip(traces, ([note, other], [other]), strict=True):
+        items = tuple(replace(trace.items[0], item_id=uuid4(), note_id=one.note_id) for one in found)
+        await ledger.save_traces([replace(trace, items=items)])
+    await ledger.purge(note, principal="ann", indexed=True)
+    assert await ledger.trace("default", traces[0].trace_id) is None
+    assert await ledger.trace("default", traces[1].trace_id) is not None

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nur.domain.errors import Conflict
+from nur.domain.notes import Kind
 from nur.domain.selection import Selection
 from nur.observability.events import traced
 from nur.ports.desk import CLAIM_SECONDS, Claim, Deed, HitRecord, Session
@@ -185,6 +186,23 @@ async def test_a_purged_note_leaves_nothing(store: Store, clock: ManualClock) ->
     assert store.former_texts(note.note_id) == {}
     assert await ledger.hit_counts([note.note_id]) == {}
     assert store.audit()[-1][1] == "purge"
+
+
+@pytest.mark.parametrize(
+    ("kind", "keeps_its_id"),
+    [(Kind.MEMORY, True), (Kind.NOTE, True), (Kind.EVENT, True), (Kind.TURN, False), (Kind.ARTIFACT, False)],
+)
+async def test_the_audit_log_keeps_a_purged_notes_id_only_if_it_tells_nothing(
+    store: Store, kind: Kind, keeps_its_id: bool
+) -> None:
+    ledger = store.ledger
+    other = await kept(ledger, "Milk.", kind=kind, conversation_id="dairy", turn_index=0)
+    note = await kept(ledger, "Tea.", kind=kind, conversation_id="secret", turn_index=0)
+    gone = await ledger.remove(note, action="delete", principal="ann", indexed=True)
+    await ledger.purge(gone, principal="ann", indexed=True)
+    name = note.public_id if keeps_its_id else None
+    told = [(action, public_id) for _, action, public_id, _ in store.audit()]
+    assert told == [("store", other.public_id), ("store", name), ("delete", name), ("purge", name)]
 
 
 async def test_an_active_note_can_be_purged_and_the_index_hears_of_it(ledger: Ledger, clock: ManualClock) -> None:

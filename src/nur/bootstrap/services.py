@@ -136,7 +136,7 @@ def assemble(
     )
     get_note = GetNote(ledger, privacy, clock)
     forget = Forget(ledger, index, privacy)
-    trash = Trash(ledger, index, store, privacy, clock, work.wake, on_failure.for_others)
+    trash = Trash(ledger, index, store, traces, privacy, clock, work.wake, on_failure.for_others)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),

@@ -170,6 +170,10 @@ def turn_identity(conversation_id: str | None, turn_index: int | None) -> str:
     return json.dumps(["turn", conversation_id, turn_index], ensure_ascii=False)
 
 
+#: Kinds whose public id says something about what is stored: a conversation's name, a hash of the source or the text.
+TELLING_IDS = frozenset({Kind.TURN, Kind.ARTIFACT})
+
+
 def public_ids(note: Note) -> Iterator[str]:
     """Public ids to try for a new note, best first."""
     about = note.about

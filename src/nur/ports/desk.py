@@ -20,7 +20,7 @@ CLAIM_SECONDS = 60.0
 class Deed:
     """What a call committed, as the audit log has it."""
 
-    public_id: str
+    public_id: str | None  #: None: purged since, and the id would tell what it was
     action: str
     revision: int
 

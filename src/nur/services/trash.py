@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import VectorIndex
     from nur.services.privacy import PrivacyFilter
     from nur.services.store_note import StoreNote
+    from nur.services.trace_searches import TraceSearches
 
 #: Higher than any revision: a purged note has no row to read one from.
 PURGED = 2**31 - 1
@@ -36,6 +37,7 @@ class Trash:
     ledger: Ledger
     index: VectorIndex
     store: StoreNote
+    traces: TraceSearches
     privacy: PrivacyFilter
     clock: Clock
     wake: Callable[[], None]
@@ -66,7 +68,8 @@ class Trash:
         return note
 
     async def erase(self, note: Note, principal: str) -> None:
-        """Erase exactly this state of a note. Raises Conflict."""
+        """Erase exactly this state of a note, and the traces of searches that returned it. Raises Conflict."""
+        await self.traces.flush()  # those that wait to be written may name it
         follows = self.index.follows_commits
         await self.ledger.purge(note, principal=principal, indexed=follows or note.status is not Status.ACTIVE)
         if follows:

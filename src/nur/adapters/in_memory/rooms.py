@@ -26,7 +26,8 @@ class Audited:
     tenant: str
     principal: str
     action: str
-    public_id: str
+    note_id: NoteId
+    public_id: str | None
     revision: int
     trace_id: str | None
 
@@ -51,5 +52,5 @@ class InMemoryRooms:
     def _conclude(self, note: Note, action: str, principal: str, *, indexed: bool) -> None:
         if not indexed:
             self._outbox.enqueue(note.note_id, note.revision, self._clock.now())
-        line = Audited(note.tenant, principal, action, note.public_id, note.revision, current_trace_id())
+        line = Audited(note.tenant, principal, action, note.note_id, note.public_id, note.revision, current_trace_id())
         self.audit.append(line)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nur.adapters.in_memory.rooms import InMemoryRooms
-from nur.domain.notes import Status
+from nur.domain.notes import TELLING_IDS, Status
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 
 if TYPE_CHECKING:
@@ -113,7 +113,16 @@ class InMemoryUpkeep(InMemoryRooms):
         self._notes.drop(note)
         if not indexed:
             self._outbox.enqueue(note.note_id, note.revision + 1, self._clock.now())
+        self._traces = {
+            name: trace
+            for name, trace in self._traces.items()
+            if all(item.note_id != note.note_id for item in trace.items)
+        }
         self._conclude(note, "purge", principal, indexed=True)
+        if note.kind in TELLING_IDS:
+            self.audit = [
+                replace(line, public_id=None) if line.note_id == note.note_id else line for line in self.audit
+            ]
 
     async def scrub(self) -> None:
         """There are no files."""

@@ -66,6 +66,12 @@ def purge(connection: Connection, before: datetime) -> int:
     return connection.execute(delete(search_traces).where(t.created_at < before)).rowcount
 
 
+def forget_note(connection: Connection, note_id: NoteId) -> None:
+    """Let go of the traces of searches that returned this note, with their questions; their items go with them."""
+    returned = select(i.trace_id).where(i.note_id == note_id)
+    connection.execute(delete(search_traces).where(t.trace_id.in_(returned)))
+
+
 def _values(trace: Trace) -> dict[str, Any]:
     return {
         "trace_id": trace.trace_id,

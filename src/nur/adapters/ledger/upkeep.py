@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
-from nur.adapters.ledger import notes, outbox
+from nur.adapters.ledger import notes, outbox, traces
 from nur.adapters.ledger.rows import IS_ACTIVE, NOTE_COLUMNS, n, records, to_note
 from nur.adapters.ledger.tables import (
+    audit_log,
     indexing_outbox,
     memory_note_chunks,
     memory_notes,
@@ -17,7 +18,7 @@ from nur.adapters.ledger.tables import (
     store_facts,
 )
 from nur.domain.errors import Conflict
-from nur.domain.notes import NoteId, Status
+from nur.domain.notes import TELLING_IDS, NoteId, Status
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
 
 if TYPE_CHECKING:
@@ -105,14 +106,18 @@ def trash(connection: Connection, before: datetime, limit: int) -> list[Note]:
 def purge(
     connection: Connection, lexicon: Lexicon, note: Note, principal: str, *, indexed: bool, occasion: notes.Occasion
 ) -> None:
-    """Erase a note for good; what hangs on its row goes with it."""
+    """Erase a note for good; what hangs on its row goes with it, and so do the traces of searches that returned it."""
     notes.drop_chunks(connection, lexicon, note.note_id)
     gone = delete(memory_notes).where(n.note_id == note.note_id, n.revision == note.revision)
     if connection.execute(gone).rowcount != 1:
         raise Conflict("The note was changed by another write; nothing was erased. Try again.")
     if not indexed:
         outbox.enqueue(connection, note.note_id, note.revision + 1, occasion.now)
+    traces.forget_note(connection, note.note_id)
     notes.audit(connection, note, "purge", principal, occasion)
+    if note.kind in TELLING_IDS:
+        lines = update(audit_log).where(audit_log.c.note_id == note.note_id)
+        connection.execute(lines.values(public_id=None))
 
 
 def held_versions(connection: Connection) -> dict[str, int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fastapi import Response
 
 from nur.bootstrap import Services
-from nur.domain.errors import IndexDown
+from nur.domain.errors import IndexDown, NotFound
 from nur.domain.writes import IndexState, NearDuplicate, Outcome, Stored
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import etag
@@ -31,6 +31,8 @@ async def late_answer(services: Services, tenant: str, deed: Deed) -> Response:
     """What the call would have said. Raises NotFound for a note that was purged since."""
     if deed.action == "delete":
         return answered(None, 204)
+    if deed.public_id is None:
+        raise NotFound("The note was purged since.")
     note = await services.ledger.note(tenant, deed.public_id)
     if note is None:
         raise not_found(deed.public_id)
