@@ -13,11 +13,15 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.adapters.openai.retries import Patience
 from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import KeyRefused
+from nur.entrypoints.http.opening import Opening
 from nur.retrieval import tokens as cl100k
+from nur.settings import load
 from tests.artifact_texts import tokens
 from tests.servers import faults
 from tests.servers.chroma_server import ChromaProcess
@@ -96,6 +100,25 @@ async def test_an_embedding_is_logged_when_asked_for_and_when_there(
     assert given.pop("latency_ms") >= 0
     assert given == {"model": MODEL, "dimensions": 64, "input_length": 22, "token_count": 4, "batch_size": 1}
     assert log.names("EmbeddingService") == ["embedding_requested", "embedding_generated"]
+
+
+async def test_a_local_model_logs_what_it_is_asked_for_too(open_in_memory: OpenInMemory, log: Log) -> None:
+    async with open_in_memory(embedder=LocalEmbedder()) as nur:
+        await nur.data("memory_store", content="The river is high", type="fact", confidence=0.9)
+    assert log.names("EmbeddingService") == ["embedding_requested", "embedding_generated"]
+    assert log.fields("embedding_requested") == {
+        "model": "wordllama-l2-supercat",
+        "input_length": len("The river is high"),
+        "batch_size": 1,
+    }
+
+
+async def test_a_start_that_is_refused_is_critical(log: Log) -> None:
+    async with Opening(load(embeddings="openai")) as opening:
+        with pytest.raises(KeyRefused):
+            async with opening.services():
+                pass
+    assert log.fields("start_refused", "CRITICAL") == {"error": "configuration"}
 
 
 async def test_every_batch_is_logged(
@@ -223,7 +246,13 @@ async def test_a_search_is_logged_when_it_starts_and_when_it_ends(
     assert ended.pop("collections_searched") == collections
     assert ended.pop("search_id") == found["search_id"]
     assert ended.pop("top_scores") == [hit["score"] for hit in found["hits"]]
-    assert ended == {"tool": tool, "results_count": len(found["hits"]), "rrf_applied": True, "degraded": []}
+    assert ended == {"tool": tool, "results_count": len(found["hits"]), "rrf_applied": False, "degraded": []}
+
+
+async def test_rrf_is_applied_where_it_orders(open_in_memory: OpenInMemory, log: Log) -> None:
+    async with open_in_memory(fusion="rrf") as nur:
+        await nur.data("memory_search", query="river")
+    assert log.fields("search_completed")["rrf_applied"] is True
 
 
 async def test_a_degraded_search_says_so_in_the_log(

@@ -13,6 +13,7 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.domain.errors import IndexDown
 from nur.domain.selection import Selection
 from nur.observability import metrics
+from nur.ports.vector_index import IndexOp
 from tests.index_backends import found_alone
 from tests.index_notes import NOW, a_note, an_upsert
 from tests.servers.chroma_server import ChromaProcess
@@ -88,3 +89,16 @@ async def test_an_index_opens_when_its_server_comes_up_later(tmp_path: Path) -> 
         assert await index.count() == 0
         server.kill()
         await index.close()  # nobody is there to take the mark: logged, not raised
+
+
+async def test_operations_are_counted_by_type(server: ChromaProcess) -> None:
+    def counted() -> dict[str, float]:
+        return {name: metrics.CHROMA_OPERATIONS.labels(name)._value.get() for name in ("add", "query", "delete")}
+
+    index, before = index_of(server), counted()
+    await index.open()
+    await index.apply([an_upsert(a_note(1), [VECTOR])])
+    await index.query(VECTOR, Selection(kinds=frozenset({a_note(1).kind})), 1)
+    await index.apply([IndexOp(a_note(1).note_id, 9)])
+    assert {name: value - before[name] for name, value in counted().items()} == {"add": 1, "query": 1, "delete": 1}
+    await index.close()

@@ -36,6 +36,7 @@ class ThreadedEmbedder:
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
         """One unit vector a text, in order. `progress` hears the texts done so far."""
+        self._requested(texts)
         started = self._clock.monotonic()
         vectors = np.empty((len(texts), self.model.dimensions), np.float32)
         tokens = 0
@@ -73,6 +74,11 @@ class ThreadedEmbedder:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _requested(self, texts: Sequence[str]) -> None:
+        if texts:
+            length = sum(len(text) for text in texts)
+            self._log.info("embedding_requested", model=self.model.name, input_length=length, batch_size=len(texts))
 
     def _account(self, texts: Sequence[str], tokens: int, seconds: float) -> None:
         name, dimensions = self.model.name, self.model.dimensions

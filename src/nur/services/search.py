@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from nur.domain.notes import Kind
 from nur.domain.notices import search_notice
-from nur.domain.search import COLLECTIONS, Mode, SearchResult, Silence
+from nur.domain.search import COLLECTIONS, Fusion, Mode, SearchResult, Silence
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.retrieval.duplicates import fold_duplicates, lookalikes
@@ -20,7 +20,7 @@ from nur.services.trace_searches import Searched, Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.search import Fusion, SearchRequest
+    from nur.domain.search import SearchRequest
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Ledger
@@ -135,8 +135,9 @@ class Search:
         metrics.SEARCHES.labels(request.tool).inc()
         metrics.SEARCH_LATENCY.labels(request.tool).observe(seconds)
         metrics.SEARCH_RESULTS.observe(len(result.hits))
-        fused = request.mode is Mode.HYBRID and "dense" not in result.degraded
-        if fused:
+        both = request.mode is Mode.HYBRID and "dense" not in result.degraded
+        by_rrf = both and self.fusion is Fusion.RRF
+        if by_rrf:
             metrics.RRF_MERGES.inc()
         log.info(
             "search_completed",
@@ -145,7 +146,7 @@ class Search:
             results_count=len(result.hits),
             latency_ms=round(seconds * 1000),
             collections_searched=collections_of(request),
-            rrf_applied=fused,
+            rrf_applied=by_rrf,
             degraded=list(result.degraded),
             top_scores=[round(hit.score, 4) for hit in result.hits[:TOP_SCORES]],
         )

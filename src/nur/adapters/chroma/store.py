@@ -9,6 +9,7 @@ from chromadb.errors import NotFoundError
 
 from nur.adapters.chroma import names
 from nur.domain.errors import IndexLost, StoreForeign
+from nur.observability import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,6 +105,7 @@ class ChromaStore:
         """The nearest records of one collection, nearest first; parents may be among them."""
         asked: Any = where
         answer = self._on(
+            "query",
             name,
             lambda collection: collection.query(
                 query_embeddings=[vector], n_results=limit, where=asked, include=["metadatas", "distances"]
@@ -116,8 +118,10 @@ class ChromaStore:
 
     def count(self) -> int:
         """How many records there are, parents left out."""
-        total = sum(self._on(name, lambda collection: collection.count()) or 0 for name in names.ALL)
-        parents = self._on(names.ARTIFACTS, lambda collection: collection.get(where={"is_chunked": True}, include=[]))
+        total = sum(self._on("count", name, lambda collection: collection.count()) or 0 for name in names.ALL)
+        parents = self._on(
+            "get", names.ARTIFACTS, lambda collection: collection.get(where={"is_chunked": True}, include=[])
+        )
         return total - len(parents["ids"] if parents else [])
 
     def drop(self) -> None:
@@ -129,7 +133,7 @@ class ChromaStore:
 
     def _held_in(self, name: str, note_ids: list[str]) -> list[HeldRecord]:
         where: Any = {"note_id": {"$in": note_ids}}
-        answer = self._on(name, lambda collection: collection.get(where=where, include=["metadatas"]))
+        answer = self._on("get", name, lambda collection: collection.get(where=where, include=["metadatas"]))
         if answer is None:
             return []
         pairs = zip(answer["ids"], answer["metadatas"] or [], strict=True)
@@ -142,16 +146,17 @@ class ChromaStore:
         # Chroma merges the new metadata into the old: a key that is gone has to be named, as None.
         metadatas: Any = [dict.fromkeys(held.get(record.record_id, ())) | record.metadata for record in batch]
         self._on(
+            "add",
             name,
             lambda collection: collection.upsert(ids, embeddings=vectors, documents=documents, metadatas=metadatas),
             make=True,
         )
 
     def _delete_batch(self, name: str, record_ids: list[str]) -> None:
-        self._on(name, lambda collection: collection.delete(record_ids))
+        self._on("delete", name, lambda collection: collection.delete(record_ids))
 
-    def _on(self, name: str, work: Callable[[Collection], T], *, make: bool = False) -> T | None:
-        """Do it on a collection; None if there has never been one.
+    def _on(self, operation: str, name: str, work: Callable[[Collection], T], *, make: bool = False) -> T | None:
+        """Do it on a collection, and count it; None if there has never been one.
 
         Raises IndexLost when somebody else deleted the collection: it stays known until `drop`, so that no later
         call takes what is missing for empty.
@@ -160,6 +165,7 @@ class ChromaStore:
             collection = self._find_or_make(name) if make else self._find(name)
             if collection is None:
                 return None
+            metrics.CHROMA_OPERATIONS.labels(operation).inc()
             try:
                 return work(collection)
             except NotFoundError as error:

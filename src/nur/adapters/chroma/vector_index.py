@@ -248,7 +248,6 @@ class ChromaVectorIndex:
                 store.delete(name, sorted(vanished))
 
     async def _run(self, operation: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        metrics.CHROMA_OPERATIONS.labels(operation).inc()
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, partial(work, *args, **kwargs))

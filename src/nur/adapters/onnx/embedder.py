@@ -36,6 +36,7 @@ class OnnxEmbedder(ThreadedEmbedder):
     async def embed_query(self, text: str) -> Floats:
         """The vector to search with."""
         started, asked = self._clock.monotonic(), [self._sentences.query_prompt + text]
+        self._requested(asked)
         vectors, tokens = await self._in_thread(partial(self._sentences.vectors, asked))
         self._account(asked, tokens, self._clock.monotonic() - started)
         vector: Floats = vectors[0]

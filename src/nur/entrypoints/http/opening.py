@@ -72,6 +72,10 @@ class Opening:
 
     async def _open(self) -> Services:
         bootstrap = await asyncio.to_thread(import_module, "nur.bootstrap")
-        services: Services = await self._stack.enter_async_context(bootstrap.running(self._settings))
+        try:
+            services: Services = await self._stack.enter_async_context(bootstrap.running(self._settings))
+        except NurError as error:
+            log.critical("start_refused", error=error.code)
+            raise
         services.reembed.reopen = self.reopen
         return services
