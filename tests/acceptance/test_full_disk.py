@@ -120,24 +120,23 @@ async def test_a_full_disk_is_told_and_searches_go_on(disk: Path) -> None:
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_server_stops_and_starts_while_the_disk_is_full(disk: Path, end: str) -> None:
-    server = LoggedServer(disk)
-    server.start()
-    kept = post(server.url, "/v2/notes", {"text": "Kept before the disk was full."}).json()["note_id"]
-    ballast = fill(disk)
-    assert write_until_full(server.url).json()["code"] == "disk_full"
-    if end == "stop":
-        assert server.stop() == 0
-    else:
-        server.kill()
+    with LoggedServer(disk) as server:
+        kept = post(server.url, "/v2/notes", {"text": "Kept before the disk was full."}).json()["note_id"]
+        ballast = fill(disk)
+        assert write_until_full(server.url).json()["code"] == "disk_full"
+        if end == "stop":
+            assert server.stop() == 0
+        else:
+            server.kill()
 
-    server.start()
-    url = server.url
-    assert httpx2.get(f"{url}/v2/notes/{kept}").status_code == 200
-    assert post(url, "/v2/searches", {"query": "kept before the disk was full"}).json()["items"]
-    write_until_full(url)
-    assert httpx2.get(f"{url}/readyz").status_code == 503
-    ballast.unlink()
-    assert httpx2.get(f"{url}/readyz").status_code == 200
-    assert post(url, "/v2/notes", {"text": TEXT}).status_code == 201
-    assert server.stop() == 0
-    assert "Traceback" not in server.log.read_text()
+        server.start()
+        url = server.url
+        assert httpx2.get(f"{url}/v2/notes/{kept}").status_code == 200
+        assert post(url, "/v2/searches", {"query": "kept before the disk was full"}).json()["items"]
+        write_until_full(url)
+        assert httpx2.get(f"{url}/readyz").status_code == 503
+        ballast.unlink()
+        assert httpx2.get(f"{url}/readyz").status_code == 200
+        assert post(url, "/v2/notes", {"text": TEXT}).status_code == 201
+        assert server.stop() == 0
+        assert "Traceback" not in server.log.read_text()
