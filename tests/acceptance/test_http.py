@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import resource
+import socket
 import stat
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -13,8 +19,7 @@ from mcp import Client, MCPError
 from tests.servers.nur_server import NurProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +175,30 @@ async def test_an_acknowledged_memory_survives_kill_9(tmp_path: Path) -> None:
         async with Client(f"{server.url}/mcp") as client:
             found = await client.call_tool("memory_search", {"query": "lamp at night"})
             assert "the lamp burns at night" in str(found.content[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can lower the limit of a running process")
+def test_running_out_of_descriptors_does_not_flood_the_log(tmp_path: Path) -> None:
+    with NurProcess(tmp_path / "crowded") as server:
+        port = int(server.url.rsplit(":", 1)[1])
+        open_files = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (open_files + 3, open_files + 3))
+        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        _until(lambda: "out_of_descriptors" in server.log.read_text())
+        for connection in silent:
+            connection.close()
+        _until(lambda: _answers(server.url))
+        assert len(server.log.read_text().splitlines()) < 20
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _answers(url: str) -> bool:
+    with contextlib.suppress(httpx2.HTTPError):
+        return httpx2.get(f"{url}/livez", timeout=5).text == "ok"
+    return False

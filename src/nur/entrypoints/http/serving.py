@@ -17,6 +17,7 @@ from sse_starlette.sse import AppStatus
 
 from nur.domain.errors import BadConfiguration
 from nur.entrypoints.http.app import make_app
+from nur.entrypoints.http.connections import BoundedProtocol, on_loop_error
 from nur.entrypoints.http.guard import Callers
 from nur.entrypoints.http.opening import Opening
 from nur.entrypoints.mcp.server import make_server, tools
@@ -37,6 +38,8 @@ log = EventLog("Server")
 #: sent, and for the store to be closed.
 CALL_SECONDS = 8
 DRAIN_SECONDS = 9
+#: Connections that wait to be accepted. asyncio tries as many at once, also when it is out of descriptors.
+BACKLOG = 128
 
 
 async def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
@@ -49,6 +52,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
         origins=frozenset(origin.lower() for origin in settings.nur_allowed_origins),
         token=token,
     )
+    asyncio.get_running_loop().set_exception_handler(on_loop_error())
     async with Opening(settings) as opening:
         last_call = LastCall(make_app(opening.services, make_server(tools(opening.services)), callers))
         config = uvicorn.Config(
@@ -58,6 +62,8 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
             lifespan="on",
             timeout_graceful_shutdown=DRAIN_SECONDS,
             server_header=False,
+            http=BoundedProtocol,
+            backlog=BACKLOG,
         )
         server = Draining(config, opening.calls)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
