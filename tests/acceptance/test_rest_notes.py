@@ -54,6 +54,7 @@ async def test_a_note_is_stored_read_edited_and_deleted(rest: Rest) -> None:
         field: body[field] for field in ("text", "type", "key", "project", "importance", "metadata")
     }
     assert note["chunks"][0]["embedded"]
+    assert note["index_state"] == "indexed"
     assert note["source"] == {"system": "eyes", "id": None, "url": "https://example.com/lamp"}
 
     edited = await rest.ok(

@@ -7,11 +7,15 @@ from uuid import uuid4
 
 import pytest
 
+from nur.entrypoints.rest import admin, embedding, listing, note_answers, search_models, trace_answers
+from nur.entrypoints.rest.examples import EXAMPLES
 from nur.retrieval.neighbours import BOUNDARY
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from pydantic import BaseModel
 
 HALL = " ".join(f"Sentence number {i} tells of lamp {i} in the long hall of the house." for i in range(150))
 
@@ -148,10 +152,31 @@ async def test_a_search_can_be_traced_to_its_candidates(rest: Rest) -> None:
     item = await rest.ok("GET", f"/v2/admin/trace-items/{trace['items'][0]['item_id']}")
     assert item["chunk_id"] == trace["items"][0]["chunk_id"]
     assert item["scores"]["score"] > 0
-    assert (item["public_id"], item["verdict"]) == (note["note_id"], "returned")
+    hit = found["items"][0]
+    for named in (trace["items"][0], item):
+        assert (named["note_id"], named["chunk_id"]) == (hit["note_id"], hit["chunk_id"])
+    assert (hit["note_id"], item["verdict"]) == (note["note_id"], "returned")
     assert item["why"].startswith("Returned at place 1: score")
     explained = await rest.ok("GET", f"/v2/searches/{found['search_id']}/explain?note={note['note_id']}")
     assert explained["note"]["why"] == item["why"]
+    assert (explained["items"][0]["note_id"], explained["items"][0]["chunk_id"]) == (hit["note_id"], hit["chunk_id"])
+
+
+async def test_an_item_says_where_it_comes_from(rest: Rest) -> None:
+    at = "2026-01-02T03:04:05Z"
+    name = (await rest.ok("POST", "/v2/events", {"text": "The bell rang.", "occurred_at": at}))["note_id"]
+    answer = await rest.ok("POST", "/v2/searches", {"query": "bell"})
+    item, note = answer["items"][0], await rest.ok("GET", f"/v2/notes/{name}")
+    model = rest.services.embedder.model
+    assert (item["ts"], item["ingested_at"]) == (at, note["ingested_at"])
+    assert (item["embedding_model"], item["embedding_dimensions"]) == (model.name, model.dimensions)
+    assert (await rest.ok("GET", f"/v2/searches/{answer['search_id']}"))["items"] == [item]
+
+
+@pytest.mark.parametrize("value", ["yes", 1, "true", 0.0, [], {}])
+async def test_a_flag_is_true_or_false(rest: Rest, value: object) -> None:
+    assert (await rest.problem(422, "POST", "/v2/searches", {"query": "bell", "stitch": value}))["code"] == "invalid"
+    assert (await rest.problem(422, "PATCH", "/v2/notes/x", {"resolved": value}))["code"] == "invalid"
 
 
 async def test_unknown_paths_and_methods_are_problems(rest: Rest) -> None:
@@ -186,8 +211,27 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
             assert operation["description"], where
             assert {"401", "403", "413", "421", "422", "503"} <= operation["responses"].keys(), where
             assert "application/problem+json" in operation["responses"]["422"]["content"], where
+            for status, response in operation["responses"].items():
+                if status < "300" and "content" in response:
+                    name = response["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                    assert schema["components"]["schemas"][name]["examples"], where
     for name in ("NoteIn", "EventIn", "MemoryIn", "NotePatch", "SearchIn", "Chosen"):
         assert schema["components"]["schemas"][name]["examples"], name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(note_answers.NoteOut, note_answers.Receipt, listing.NotePage),
+        *(search_models.SearchOut, search_models.ChosenNotes),
+        *(trace_answers.Trace, trace_answers.Explanation, trace_answers.ExplainedItem),
+        *(admin.RebuildOut, admin.OutboxOut, admin.Retried, admin.TrashOut),
+        *(embedding.EmbeddingOut, embedding.Forgotten),
+    ],
+)
+def test_an_example_is_an_answer(model: type[BaseModel]) -> None:
+    example = EXAMPLES[model.__name__]
+    assert model.model_validate(example).model_dump(mode="json", exclude_unset=True) == example
 
 
 async def test_an_item_names_the_notes_that_it_stands_for(rest: Rest) -> None:

@@ -67,7 +67,14 @@ def a_trace(**changes: Any) -> Trace:
             ),
             "items": tuple(
                 TraceItem(
-                    item_id=uuid4(), trace_id=trace_id, rank=rank, note_id=note_id, chunk_id=uuid4(), scores=scores
+                    item_id=uuid4(),
+                    trace_id=trace_id,
+                    rank=rank,
+                    note_id=note_id,
+                    chunk_id=uuid4(),
+                    scores=scores,
+                    public_id="mem_1",
+                    public_chunk_id="mem_1::chunk::000::c0ffee12",
                 )
                 for rank in (1, 2)
             ),

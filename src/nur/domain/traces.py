@@ -57,6 +57,8 @@ class TraceItem:
     note_id: NoteId
     chunk_id: UUID
     scores: Mapping[str, Any]  #: score, lexical, cosine, bonus, rrf_score, rerank_score, ranks
+    public_id: str | None  #: of the note, as the search named it; None in traces that do not have it
+    public_chunk_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

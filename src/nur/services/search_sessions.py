@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from nur.domain.chunks import chunk_public_id, chunk_uuid
+from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import NotFound, StoreDown, StoreUnusable
 from nur.domain.notes import NoteId
 from nur.domain.search import Passage
@@ -84,6 +85,7 @@ class Answer:
     reason: str | None
     notice: str | None  #: what it lacks and why, in words
     confidence: float | None  #: how sure it is that the best hit answers, 0 to 1
+    model: EmbeddingModel | None  #: whose vectors were compared; None for a search that an earlier version kept
     dropped: int  #: found then, but gone, changed or hidden now
     kept: bool = True  #: whether it can be asked for again
 
@@ -175,6 +177,7 @@ class SearchSessions:
             reason=result["reason"],
             notice=result["notice"],
             confidence=result["confidence"],
+            model=EmbeddingModel.parse(version) if (version := result.get("embedding_version")) else None,
             dropped=len(every) - len(items),
         )
 
@@ -223,6 +226,7 @@ def _outline(result: SearchResult) -> dict[str, Any]:
         "notice": result.notice,
         "confidence": result.confidence,
         "trace_id": str(result.trace_id),
+        "embedding_version": result.model.version,
     }
 
 

@@ -213,4 +213,6 @@ def _item(hit: Hit, place: int, trace_id: UUID, one: Ranked) -> TraceItem:
             "rerank_score": hit.rerank_score,
             "ranks": dict(one.ranks),
         },
+        public_id=hit.note.public_id,
+        public_chunk_id=hit.chunk_id,
     )

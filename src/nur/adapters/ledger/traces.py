@@ -94,6 +94,8 @@ def _item_values(item: TraceItem) -> dict[str, Any]:
         "note_id": item.note_id,
         "chunk_id": item.chunk_id,
         "scores": dict(item.scores),
+        "public_id": item.public_id,
+        "public_chunk_id": item.public_chunk_id,
     }
 
 
@@ -122,6 +124,8 @@ def _to_item(row: Row[*tuple[Any, ...]]) -> TraceItem:
         note_id=NoteId(row.note_id),
         chunk_id=row.chunk_id,
         scores=row.scores,
+        public_id=row.public_id,
+        public_chunk_id=row.public_chunk_id,
     )
 
 

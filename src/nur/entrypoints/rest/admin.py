@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from nur.domain.errors import NotFound
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, Open, etag
-from nur.entrypoints.rest.fields import Body
+from nur.entrypoints.rest.fields import Body, Flag
 from nur.entrypoints.rest.note_answers import NoteOut, Receipt
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.trace_answers import ExplainedItem, Trace
@@ -36,15 +36,14 @@ async def get_trace_item(item_id: UUID, services: Open, caller: Caller) -> Respo
     item = await services.traces.find_item(caller.tenant, item_id)
     if item is None:
         raise NotFound(f"Trace item {item_id} not found")
-    note = (await services.ledger.by_ids([item.note_id])).get(item.note_id)
-    explained = None if note is None else await services.explain(item.trace_id, caller, note.public_id)
-    return answered(ExplainedItem.explained(item, None if explained is None else explained.note))
+    explained = await services.explain(item.trace_id, caller, item.public_id)
+    return answered(ExplainedItem.explained(item, explained.note))
 
 
 class RebuildIn(Body):
     """How to rebuild."""
 
-    rechunk: bool = Field(
+    rechunk: Flag = Field(
         default=False, description="cut notes anew whose chunking policy is another one now", examples=[False]
     )
 

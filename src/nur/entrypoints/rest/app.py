@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.rest import admin, embedding, listing, notes, problems, searches
+from nur.entrypoints.rest.examples import EXAMPLES
 from nur.entrypoints.rest.limits import MOST_BODY_BYTES, BodyLimit, Contained
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def make_fastapi(provide: "ServicesProvider") -> FastAPI:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with errors under the media type that they have."""
+    """The OpenAPI description, with examples of answers, and errors under the media type that they have."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         for path in schema["paths"].values():
@@ -62,5 +63,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
                 for status, response in operation["responses"].items():
                     if status >= "400" and status not in REFUSALS:
                         response["content"] = {problems.MEDIA_TYPE: response["content"].pop("application/json")}
+        for name, example in EXAMPLES.items():
+            schema["components"]["schemas"][name]["examples"] = [example]
         app.openapi_schema = schema
     return app.openapi_schema

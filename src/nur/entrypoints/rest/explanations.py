@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nur.domain.traces import TracedCandidate
+    from nur.domain.traces import TracedCandidate, TraceItem
     from nur.retrieval.ranking import Ranked
     from nur.services.explain import Explained, NoteExplained
 
@@ -21,10 +21,15 @@ def as_json(explained: Explained) -> dict[str, Any]:
         "request": dict(trace.request),
         "outcome": dict(trace.outcome),
         "timings": dict(trace.timings),
-        "items": [{"item_id": str(item.item_id), "rank": item.rank, **item.scores} for item in trace.items],
+        "items": [_item(item) for item in trace.items],
         "candidates": [_candidate(one) for one in trace.candidates],
         **({} if explained.note is None else {"note": _note(explained.note)}),
     }
+
+
+def _item(item: TraceItem) -> dict[str, Any]:
+    names = {"note_id": item.public_id, "chunk_id": item.public_chunk_id}
+    return {"item_id": str(item.item_id), "rank": item.rank, **names, **item.scores}
 
 
 def _candidate(one: TracedCandidate) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Strict, model_validator
 
 from nur.domain.urls import RULE, is_source_url
 
@@ -87,6 +87,7 @@ Name = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
 Title = Annotated[str, Field(max_length=1000, pattern=NO_NUL)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Flag = Annotated[bool, Strict()]  #: true or false, not "yes" or 1
 Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires so many days from now")]
 Url = Annotated[str, Field(max_length=4000, pattern=NO_NUL), AfterValidator(_url)]

@@ -118,6 +118,9 @@ class NoteOut(BaseModel):
     resolved_at: datetime | None
     deleted_at: datetime | None
     metadata: dict[str, Any]
+    index_state: Literal["indexed", "pending"] | None = Field(
+        default=None, description="where one note was asked for; pending: the worker has still to embed or index it"
+    )
     chunks: list[ChunkOut] | None = None
     near_duplicates: list[NearDuplicateOut] | None = None
 

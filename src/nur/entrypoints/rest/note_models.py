@@ -10,6 +10,7 @@ from nur.domain.writes import Protection
 from nur.entrypoints.rest.fields import (
     Body,
     Days,
+    Flag,
     Key,
     Metadata,
     Moment,
@@ -129,7 +130,7 @@ class NotePatch(Body):
     visibility_scope: Visibility | None = Field(default=None, description="null: me")
     retention_policy: Retention | None = Field(default=None, description="null: forever")
     metadata: Metadata | None = Field(default=None, description="replaced as a whole")
-    resolved: bool | None = Field(
+    resolved: Flag | None = Field(
         default=None, description="a note with until_resolved goes to the trash when it is resolved"
     )
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from nur.domain.writes import IndexState
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.doors import Caller, IfMatch, Open, etag, expected_revision
 from nur.entrypoints.rest.note_answers import ChunkOut, NearDuplicateOut, NoteOut, Receipt
@@ -120,9 +121,11 @@ async def get_note(
     text = await services.get_note.text(note)
     near = await services.find_duplicates(note) if near_duplicates else None
     held = await services.ledger.chunks(note.note_id) if chunks else None
+    indexed = await services.ledger.is_indexed(note.note_id)
     shown = NoteOut.of(
         note,
         text=text,
+        index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
         near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
         chunks=None if held is None else [ChunkOut.of(note, one) for one in held],
     )

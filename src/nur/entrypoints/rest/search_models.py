@@ -1,14 +1,16 @@
 """Bodies of the search routes."""
 
+from datetime import datetime
 from typing import Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from nur.domain.embedding import EmbeddingModel
 from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.selection import Selection
-from nur.entrypoints.rest.fields import SOMETHING, Body, Moment, Name, Share, Source
+from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.note_answers import NoteOut
 from nur.services.search_sessions import Answer, Item, Payload
 
@@ -55,7 +57,7 @@ class SearchIn(Body):
     filters: Filters = Field(default_factory=Filters)
     payload: Payload = Field(default=Payload.L1, description="l0: ids and titles; l1: passages; l2: whole texts")
     max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
-    stitch: bool = Field(default=True, description="with what stands around the best passage, within max_chars")
+    stitch: Flag = Field(default=True, description="with what stands around the best passage, within max_chars")
 
     def request(self, principal: Principal) -> SearchRequest:
         """As the service speaks of it."""
@@ -127,6 +129,10 @@ class ItemOut(BaseModel):
     duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
     source: Source
+    ts: datetime | None = Field(description="when it happened")
+    ingested_at: datetime
+    embedding_model: str | None = Field(description="whose vectors were compared")
+    embedding_dimensions: int | None
     confidence: float | None
     importance: float | None
     version: int
@@ -134,7 +140,7 @@ class ItemOut(BaseModel):
     sensitivity: Sensitivity
 
     @classmethod
-    def of(cls, item: Item) -> "ItemOut":
+    def of(cls, item: Item, model: EmbeddingModel | None) -> "ItemOut":
         """From the service's."""
         note, about = item.note, item.note.about
         best = item.passages[0] if item.passages else None
@@ -163,6 +169,10 @@ class ItemOut(BaseModel):
             duplicates=list(item.found.duplicates),
             text=item.text,
             source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
+            ts=about.occurred_at,
+            ingested_at=note.ingested_at,
+            embedding_model=None if model is None else model.name,
+            embedding_dimensions=None if model is None else model.dimensions,
             confidence=about.confidence,
             importance=about.importance,
             version=note.version,
@@ -194,7 +204,7 @@ class SearchOut(BaseModel):
             search_id=answer.search_id,
             trace_id=answer.trace_id,
             payload=answer.payload,
-            items=[ItemOut.of(item) for item in answer.items],
+            items=[ItemOut.of(item, answer.model) for item in answer.items],
             degraded=list(answer.degraded),
             reason=answer.reason,
             notice=answer.notice,

@@ -16,8 +16,8 @@ class TraceItem(BaseModel):
     item_id: UUID
     trace_id: UUID
     rank: int = Field(description="place in the answer, from 1")
-    note_id: UUID = Field(description="internal")
-    chunk_id: UUID = Field(description="internal")
+    note_id: str | None = Field(description="as the search named it")
+    chunk_id: str | None = Field(description="as the search named it; the note's own id for a whole note")
     scores: dict[str, Any] = Field(description="score, lexical, cosine, bonus, rrf_score, rerank_score, ranks")
 
     @classmethod
@@ -27,8 +27,8 @@ class TraceItem(BaseModel):
             item_id=item.item_id,
             trace_id=item.trace_id,
             rank=item.rank,
-            note_id=item.note_id,
-            chunk_id=item.chunk_id,
+            note_id=item.public_id,
+            chunk_id=item.public_chunk_id,
             scores=dict(item.scores),
         )
 
@@ -36,7 +36,6 @@ class TraceItem(BaseModel):
 class ExplainedItem(TraceItem):
     """Why one item was returned at its place."""
 
-    public_id: str | None = Field(default=None, description="of the note", examples=["note_0123456789ab"])
     chunk_index: int | None = None
     verdict: str | None = Field(default=None, examples=["returned"])
     why: str | None = Field(default=None, description="in a sentence")
@@ -48,7 +47,7 @@ class ExplainedItem(TraceItem):
         if note is None:
             return shown
         chunk = note.candidates[0].chunk_index if note.candidates else None
-        words = {"public_id": note.public_id, "chunk_index": chunk, "verdict": str(note.verdict), "why": note.why}
+        words = {"chunk_index": chunk, "verdict": str(note.verdict), "why": note.why}
         return shown.model_copy(update=words)
 
 

@@ -44,6 +44,8 @@ search_trace_items = Table(
     Column("note_id", Uuid, nullable=False),
     Column("chunk_id", Uuid, nullable=False),
     Column("scores", JSON, nullable=False),
+    Column("public_id", String),
+    Column("public_chunk_id", String),
     Index("ix_trace_items_trace", "trace_id"),
     Index("ix_trace_items_note", "note_id"),
 )

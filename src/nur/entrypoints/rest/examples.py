@@ -1,0 +1,163 @@
+"""What good answers look like, for the OpenAPI description: one example per model, by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NOTE_ID = "note_0123456789ab"
+SEARCH_ID = "0b7f4c52-6b8e-4a56-9d3f-2f1c7f6f0d11"
+TRACE_ID = "5a0f6c1e-1d0b-4c55-8f3a-7f1b7a1f9c22"
+ITEM_ID = "9c1d2e3f-4a5b-4c6d-8e7f-0a1b2c3d4e5f"
+TEXT = "The staging database moves to port 5433 on Monday."
+STORED_AT = "2026-01-05T09:30:00Z"
+VERSION = "local:wordllama-l2-supercat:256"
+
+_SOURCE = {"system": "slack", "id": "C042/1718", "url": "https://example.com/C042/1718"}
+_SCORES: dict[str, Any] = {"score": 0.71, "lexical": 0.52, "cosine": 0.48, "bonus": 0.0, "rrf_score": 0.0328}
+_RANKS = {"lexical": 1, "dense": 1}
+_CANDIDATE: dict[str, Any] = {
+    "chunk_key": 1,
+    "verdict": "returned",
+    "public_id": NOTE_ID,
+    "chunk_index": 0,
+    "place": 1,
+    **_SCORES,
+    "ranks": _RANKS,
+}
+_ITEM_NAMES = {"item_id": ITEM_ID, "rank": 1, "note_id": NOTE_ID, "chunk_id": NOTE_ID}
+_TRACED_ITEM: dict[str, Any] = {
+    **_ITEM_NAMES,
+    "trace_id": TRACE_ID,
+    "scores": {**_SCORES, "rerank_score": None, "ranks": _RANKS},
+}
+_WHY = "Returned at place 1: score 0.7100 (words 0.5200, cosine 0.4800)."
+_TRACE: dict[str, Any] = {
+    "search_id": SEARCH_ID,
+    "trace_id": TRACE_ID,
+    "created_at": STORED_AT,
+    "query": "which port has the staging database?",
+    "request": {"tool": "rest_search", "limit": 5, "mode": "hybrid", "max_chars": 2000, "selection": {}},
+    "outcome": {"hits": 1, "degraded": [], "reason": None, "fusion": "score", "embedding_version": VERSION},
+    "timings": {"gather": 4.2, "rank": 0.8},
+    "candidates": [_CANDIDATE],
+}
+
+_NOTE: dict[str, Any] = {
+    "note_id": NOTE_ID,
+    "kind": "note",
+    "tenant": "default",
+    "owner": "local",
+    "type": "fact",
+    "key": "staging-port",
+    "title": None,
+    "project": "infra",
+    "agent": "",
+    "scope": "",
+    "importance": 0.7,
+    "confidence": None,
+    "source": _SOURCE,
+    "author": None,
+    "participants": [],
+    "conversation_id": None,
+    "turn_index": None,
+    "role": None,
+    "sensitivity": "normal",
+    "visibility_scope": "me",
+    "retention_policy": "forever",
+    "status": "active",
+    "version": 1,
+    "revision": 1,
+    "content_hash": "8f6a1c0e" * 8,
+    "token_count": 12,
+    "chunk_count": 1,
+    "chunking_version": "sentences:512:512:128",
+    "occurred_at": STORED_AT,
+    "ingested_at": STORED_AT,
+    "updated_at": STORED_AT,
+    "expires_at": None,
+    "resolved_at": None,
+    "deleted_at": None,
+    "metadata": {},
+}
+_ITEM: dict[str, Any] = {
+    **_ITEM_NAMES,
+    "kind": "note",
+    "type": "fact",
+    "title": None,
+    "chunk_index": 0,
+    "chunk_start": 0,
+    "chunk_end": len(TEXT),
+    "score": 0.71,
+    "rrf_score": 0.0328,
+    "ranks": _RANKS,
+    "snippet": TEXT,
+    "start_char": 0,
+    "end_char": len(TEXT),
+    "passages": [{"text": TEXT, "start_char": 0, "end_char": len(TEXT)}],
+    "stitched": None,
+    "duplicates": [],
+    "text": None,
+    "source": _SOURCE,
+    "ts": STORED_AT,
+    "ingested_at": STORED_AT,
+    "embedding_model": "wordllama-l2-supercat",
+    "embedding_dimensions": 256,
+    "confidence": None,
+    "importance": 0.7,
+    "version": 1,
+    "revision": 1,
+    "sensitivity": "normal",
+}
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "Receipt": {
+        "note_id": NOTE_ID,
+        "operation": "created",
+        "index_state": "pending",
+        "revision": 1,
+        "version": 1,
+        "chunk_count": 1,
+        "near_duplicates": None,
+    },
+    "NoteOut": {**_NOTE, "text": TEXT, "index_state": "indexed"},
+    "NotePage": {"notes": [{**_NOTE, "preview": TEXT}], "next_cursor": None},
+    "TrashOut": {"notes": [{**_NOTE, "preview": TEXT, "status": "deleted", "deleted_at": STORED_AT, "revision": 2}]},
+    "SearchOut": {
+        "search_id": SEARCH_ID,
+        "trace_id": TRACE_ID,
+        "payload": "l1",
+        "items": [_ITEM],
+        "degraded": [],
+        "reason": None,
+        "notice": None,
+        "confidence": 0.83,
+        "dropped": 0,
+        "kept": True,
+    },
+    "ChosenNotes": {"notes": [{**_NOTE, "text": TEXT}], "missing": []},
+    "Explanation": {**_TRACE, "items": [{**_ITEM_NAMES, **_SCORES, "ranks": _RANKS}]},
+    "Trace": {**_TRACE, "items": [_TRACED_ITEM]},
+    "ExplainedItem": {**_TRACED_ITEM, "chunk_index": 0, "verdict": "returned", "why": _WHY},
+    "RebuildOut": {
+        "state": "done",
+        "chunks": 120,
+        "rebuilt": 120,
+        "missing_vectors": 0,
+        "errors": 0,
+        "rechunked": 0,
+        "error": None,
+    },
+    "OutboxOut": {"pending": 2, "dead": 0, "oldest_seconds": 1.5, "last_error": None, "dead_letters": []},
+    "Retried": {"retried": 1},
+    "EmbeddingOut": {
+        "embedding_version": VERSION,
+        "held_versions": {VERSION: 120},
+        "state": "idle",
+        "to_version": None,
+        "done": 0,
+        "total": 0,
+        "error": None,
+        "last": None,
+    },
+    "Forgotten": {"forgotten": {"openai:text-embedding-3-small:1536": 120}},
+}
