@@ -14,6 +14,7 @@ from nur.domain.chunks import sha256
 from nur.domain.notes import Principal
 from nur.domain.selection import Selection
 from nur.entrypoints.cli.app import run
+from nur.services.gather import LEAST_CANDIDATES
 from tests.servers.chroma_server import ChromaProcess
 
 if TYPE_CHECKING:
@@ -55,15 +56,21 @@ async def test_a_write_is_found_at_once_and_reaches_chroma_soon(open_door: OpenD
 
 
 async def _found_before_it_was_indexed(nur: Door) -> bool:
-    """Store and ask by meaning alone, until the worker was slower than the question; False if it never was."""
+    """Store and ask by meaning alone, until the worker was slower than the question; False if it never was.
+
+    Chroma has enough to answer with: one that returns fewer than asked is not relied on anyway.
+    """
+    for number in range(LEAST_CANDIDATES + 1):
+        await nur.data("memory_store", content=f"Railway timetable {number}", type="fact", confidence=1.0)
+    await _indexed(nur)
     for number in range(50):
         stored = await nur.data(
-            "memory_store", content=f"The keeper likes rye bread {number}", type="fact", confidence=1
+            "memory_store", content=f"The keeper likes rye bread {number}", type="fact", confidence=1.0
         )
         assert stored["index_state"] == "pending"
-        found = await nur.data("memory_search", query="toast, loaf, flour or baguette?", limit=20)  # no word of it
+        found = await nur.data("memory_search", query="toast, loaf, flour or baguette?", limit=1)  # no word of it
         waits = (await nur.services.ledger.backlog(nur.services.ledger._clock.now())).pending  # type: ignore[attr-defined]
-        assert stored["memory_id"] in {hit["id"] for hit in found["hits"]}
+        assert [hit["id"] for hit in found["hits"]] == [stored["memory_id"]]
         if waits:
             return True
         await nur.text("memory_delete", memory_id=stored["memory_id"])
