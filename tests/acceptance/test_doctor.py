@@ -56,10 +56,12 @@ async def test_a_well_server_passes_every_check_and_keeps_nothing(openai_stub: O
         assert [name for name in checks if name in SMOKE] == SMOKE
         assert {check["result"] for check in checks.values()} == {"ok"}
         assert checks["embedding health"]["detail"] == "openai:text-embedding-3-large:64"
-        assert checks["clean up"]["detail"] == "3 test notes deleted"
+        assert checks["clean up"]["detail"] == "3 test notes erased"
+        assert httpx2.get(f"{running.url}/v2/admin/trash").json()["notes"] == []
         async with Client(f"{running.url}/mcp") as client:
             listed = await client.call_tool("memory_list", {})
-            assert listed.structured_content == {"memories": []}
+            assert listed.structured_content is not None
+            assert listed.structured_content["memories"] == []
             found = await client.call_tool("hybrid_search", {"query": "lamp in the lighthouse", "include_memory": True})
             assert found.structured_content is not None
             assert found.structured_content["hits"] == []
@@ -69,7 +71,7 @@ async def test_a_well_server_passes_every_check_and_keeps_nothing(openai_stub: O
         assert code == 1
         failed = {name for name, check in checks.items() if check["result"] == "failed"}
         assert {"embedding health", "memory"} <= failed
-        assert checks["clean up"]["detail"] == "0 test notes deleted"
+        assert checks["clean up"]["detail"] == "0 test notes erased"
 
 
 async def test_what_was_given_up_is_named_with_its_error(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ NO_SERVER = "Start one: nur serve (in Docker: docker compose up -d), or name it 
 def command(ctx: click.Context, url: str | None, token: str | None, data_dir: str | None, as_json: bool) -> None:
     """Check this machine and a running server: the smoke test after a deployment.
 
-    It stores a memory and two documents through MCP, finds them again, and deletes them. Exit code 1: a check failed.
+    It stores a memory and two documents through MCP, finds them again, and erases them. Exit code 1: a check failed.
     """
     examination = Examination()
     settings = machine.examine(examination, data_dir)

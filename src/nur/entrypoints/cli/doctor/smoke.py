@@ -1,6 +1,6 @@
 """The smoke test after a deployment (section 11.3 of the specification), through the doors that clients use.
 
-Whatever it stores is new (its texts hold a random word) and is deleted again, also when a check fails half-way.
+Whatever it stores is new (its texts hold a random word) and is deleted and purged, also when a check fails half-way.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Visitor:
     """A client that remembers what it left behind."""
 
     client: Client
+    web: httpx2.AsyncClient  #: for what no tool does
+    address: Address
     left: list[tuple[str, dict[str, str]]] = field(default_factory=list)  #: how to delete it: tool and arguments
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -62,16 +64,25 @@ class Visitor:
         return {**(answer.structured_content or {}), "text": text}
 
     async def tidy(self) -> int:
-        """Delete everything again; gives back how much. Raises Fault, naming what is still there."""
+        """Delete everything and empty the trash of it; returns how much. Raises Fault, naming what is still there."""
         kept: list[str] = []
         for tool, arguments in self.left:
             try:
                 await self.call(tool, **arguments)
+                for note_id in arguments.values():
+                    await self._purge(note_id)
             except Fault as fault:
                 kept.append(f"{', '.join(arguments.values())} ({fault.detail})")
         if kept:
-            raise Fault(f"not deleted: {'; '.join(kept)}", "Delete them with memory_delete and artifact_delete.")
+            raise Fault(f"not erased: {'; '.join(kept)}", "Erase them: nur purge and the id.")
         return len(self.left)
+
+    async def _purge(self, note_id: str) -> None:
+        try:
+            answer = await self.web.post(f"{self.address.url}/v2/admin/trash/purge", json={"note_id": note_id})
+            answer.raise_for_status()
+        except httpx2.HTTPError as error:
+            raise Fault(f"purge: {error}") from error
 
 
 async def examine(examination: Examination, address: Address, whole_max_tokens: int) -> str | None:
@@ -151,7 +162,7 @@ async def _visitor(address: Address) -> AsyncIterator[Visitor]:
             transport = streamable_http_client(f"{address.url}/mcp", http_client=web)
             async with Client(transport, read_timeout_seconds=TIMEOUT_SECONDS) as client:
                 connected = True
-                yield Visitor(client)
+                yield Visitor(client, web, address)
     except (MCPError, httpx2.HTTPError, ExceptionGroup) as error:
         if connected:
             raise
@@ -183,7 +194,7 @@ async def _tools(examination: Examination, visitor: Visitor, whole_max_tokens: i
             await _hybrid(visitor, word, artifact_id, seen)
     finally:
         with examination.check("clean up") as seen:
-            seen.append(f"{await visitor.tidy()} test notes deleted")
+            seen.append(f"{await visitor.tidy()} test notes erased")
     return provider
 
 
