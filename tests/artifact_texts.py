@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from nur.retrieval.tokens import count
+from nur.retrieval.text.tokens import count
 
 #: With the space before it, each is one token of cl100k.
 WORDS = " river stone winter garden paper engine school music letter doctor window bridge market summer forest metal"
@@ -18,9 +18,9 @@ def tokens(number: int, salt: str = "") -> str:
     return text
 
 
-def chapters(number: int, about: str = "lighthouse keeper") -> str:
+def chapters(number: int, meta: str = "lighthouse keeper") -> str:
     """Numbered sentences: each is found by its number, and no two chunks are alike."""
-    return " ".join(f"Chapter {i} tells of the {about} number {i} and what became of him." for i in range(number))
+    return " ".join(f"Chapter {i} tells of the {meta} number {i} and what became of him." for i in range(number))
 
 
 #: Each long enough to be cut; the comment says what a careless chunker does to it.

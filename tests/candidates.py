@@ -7,22 +7,22 @@ from typing import Any
 
 from nur.domain.chunks import Chunk, sha256
 from nur.domain.notes import ChunkKey, Note
-from nur.ports.ledger import Candidate, Glance, StoredChunk
-from nur.retrieval.analysis import ANALYZER
-from nur.retrieval.profiles import profile
-from nur.retrieval.ranking import Ranked
+from nur.ports.ledger import ChunkWithNote, ScoringView, StoredChunk
+from nur.retrieval.ranking.rank import Ranked
+from nur.retrieval.ranking.term_vectors import profile
+from nur.retrieval.text.analysis import ANALYZER
 from tests.ledger_notes import a_note
 
 _keys = count(1)
 
 
-def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Glance:
+def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ScoringView:
     """A chunk of a note of its own, or of the one given, as ranking sees it."""
     read = a_read(text, note, index, **changes)
-    return Glance.of(read.stored, read.note)
+    return ScoringView.of(read.stored, read.note)
 
 
-def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> Candidate:
+def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ChunkWithNote:
     """The same, as it is read from the ledger with its text."""
     note = note or a_note(text, **changes)
     stored = StoredChunk(
@@ -33,7 +33,7 @@ def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) 
         profile=profile(text, ANALYZER).encode(),
         has_vector=True,
     )
-    return Candidate(stored=stored, note=note)
+    return ChunkWithNote(stored=stored, note=note)
 
 
 def a_ranked(
@@ -50,7 +50,7 @@ def a_ranked(
     return ranked_as(a_candidate(text, note, index, **changes), score, bonus=bonus, cosine=cosine)
 
 
-def ranked_as(candidate: Glance, score: float = 0.5, *, bonus: float = 0.0, cosine: float | None = 0.4) -> Ranked:
+def ranked_as(candidate: ScoringView, score: float = 0.5, *, bonus: float = 0.0, cosine: float | None = 0.4) -> Ranked:
     """This candidate, with the score that the test says."""
     return Ranked(
         candidate=candidate,

@@ -11,7 +11,7 @@ from nur.adapters.chroma.vector_index import ChromaVectorIndex
 from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
-from nur.domain.selection import Selection
+from nur.domain.filters import NoteFilter
 from tests.index_notes import NOW, a_note, an_upsert
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Flat(Backend):
         await index.apply(ops)
 
     def _take(self, op: IndexOp) -> None:
-        held = self._newest.get(op.note_id)
-        if held is None or held.revision <= op.revision:
+        existing = self._newest.get(op.note_id)
+        if existing is None or existing.revision <= op.revision:
             self._newest[op.note_id] = op
 
     def _rows(self) -> list[tuple[Note, IndexRecord]]:
@@ -122,4 +122,4 @@ def found_alone(found: Sequence[Neighbour], key: int) -> bool:
 
 
 async def everything(index: VectorIndex, backend: Backend, **asked: Any) -> list[int]:
-    return sorted(keys(await index.query(backend.vector(1), Selection(**asked), 100)))
+    return sorted(keys(await index.query(backend.vector(1), NoteFilter(**asked), 100)))

@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from nur.domain.chunks import chunk_public_id, sha256
-from nur.domain.notes import ChunkKey, Description, Kind, Note, NoteId, Status
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.vector_index import IndexOp, IndexRecord
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def a_note(number: int, kind: Kind = Kind.MEMORY, *, revision: int = 1, chunks: int = 1, **about: Any) -> Note:
+def a_note(number: int, kind: Kind = Kind.MEMORY, *, revision: int = 1, chunks: int = 1, **meta: Any) -> Note:
     """A note whose ids follow from its number; `tenant` may be among what is said about it."""
-    tenant = about.pop("tenant", "default")
+    tenant = meta.pop("tenant", "default")
     text = f"text {number}"
     return Note(
         note_id=NoteId(UUID(int=number)),
@@ -31,7 +31,7 @@ def a_note(number: int, kind: Kind = Kind.MEMORY, *, revision: int = 1, chunks: 
         tenant=tenant,
         owner="local",
         kind=kind,
-        about=Description(**{"occurred_at": NOW, **about}),
+        meta=NoteMetadata(**{"occurred_at": NOW, **meta}),
         content_hash=sha256(text),
         token_count=2 * chunks,
         chunk_count=chunks,

@@ -124,8 +124,8 @@ class Onslaught:
     async def _check(self) -> None:
         """Nothing lost, nothing doubled, and the index as the ledger is."""
         async with httpx2.AsyncClient(base_url=self._address, timeout=60) as client:
-            held = await _every_note(client)
-            assert held == self.texts
+            existing = await _every_note(client)
+            assert existing == self.texts
             for name in list(self.deleted)[:20]:
                 assert (await client.get(f"/v2/notes/{name}")).status_code == 404
             await _indexed(client)
@@ -141,18 +141,18 @@ class Onslaught:
 
 
 async def _every_note(client: httpx2.AsyncClient) -> dict[str, str]:
-    held: dict[str, str] = {}
+    existing: dict[str, str] = {}
     cursor = ""
     while True:
         page = (
             await client.get("/v2/notes", params={"limit": 200, "text": True, **({"cursor": cursor} if cursor else {})})
         ).json()
         for note in page["notes"]:
-            assert note["note_id"] not in held
-            held[note["note_id"]] = note["text"]
+            assert note["note_id"] not in existing
+            existing[note["note_id"]] = note["text"]
         cursor = page["next_cursor"]
         if cursor is None:
-            return held
+            return existing
 
 
 async def _indexed(client: httpx2.AsyncClient) -> None:

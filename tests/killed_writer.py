@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from nur.domain.chunks import sha256
 from nur.domain.notes import Note, Status
 from nur.ports.clock import SystemClock

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from nur.adapters.in_memory.embedder import hashed_words
 from nur.domain.chunks import Chunk, sha256
-from nur.domain.notes import Description, Kind, Note, NoteId, Status
+from nur.domain.notes import Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.ledger import NewChunk, NoteWrite
 from nur.retrieval.pooling import pool
 
@@ -24,7 +24,7 @@ EMBEDDING = f"test:hashed-words:{DIMENSIONS}"
 
 def a_note(text: str = "Tea is drunk at four.", pieces: int = 1, **changes: Any) -> Note:
     """A memory of this text, cut into so many pieces; name any field of Note or Description to change it."""
-    about = {name: changes.pop(name) for name in list(changes) if name in Description.__dataclass_fields__}
+    meta = {name: changes.pop(name) for name in list(changes) if name in NoteMetadata.__dataclass_fields__}
     note_id = NoteId(uuid4())
     note = Note(
         note_id=note_id,
@@ -32,7 +32,7 @@ def a_note(text: str = "Tea is drunk at four.", pieces: int = 1, **changes: Any)
         tenant="default",
         owner="local",
         kind=Kind.MEMORY,
-        about=Description(**about),
+        meta=NoteMetadata(**meta),
         content_hash=sha256(text),
         token_count=len(text.split()),
         chunk_count=pieces,
@@ -91,24 +91,26 @@ def creation(
     return _with_text(note, text, None, embedded=embedded, indexed=indexed)
 
 
-def replacement(held: Note, text: str, pieces: int = 1, *, embedded: bool = True, indexed: bool = False) -> NoteWrite:
+def replacement(
+    existing: Note, text: str, pieces: int = 1, *, embedded: bool = True, indexed: bool = False
+) -> NoteWrite:
     """Another text for a note; one from the trash comes back."""
     note = replace(
-        held,
+        existing,
         content_hash=sha256(text),
         chunk_count=pieces,
-        version=held.version + 1,
-        revision=held.revision + 1,
+        version=existing.version + 1,
+        revision=existing.revision + 1,
         status=Status.ACTIVE,
         deleted_at=None,
     )
-    return _with_text(note, text, held.revision, embedded=embedded, indexed=indexed)
+    return _with_text(note, text, existing.revision, embedded=embedded, indexed=indexed)
 
 
-def description(held: Note, *, indexed: bool = False, **about: Any) -> NoteWrite:
+def description(existing: Note, *, indexed: bool = False, **meta: Any) -> NoteWrite:
     """Other metadata for the same text."""
-    note = replace(held, about=replace(held.about, **about), revision=held.revision + 1)
-    return NoteWrite(note=note, replaces=held.revision, indexed=indexed, action="update", principal="ann")
+    note = replace(existing, meta=replace(existing.meta, **meta), revision=existing.revision + 1)
+    return NoteWrite(note=note, replaces=existing.revision, indexed=indexed, action="update", principal="ann")
 
 
 def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, indexed: bool) -> NoteWrite:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from nur.adapters.in_memory.ledger import InMemoryLedger
-from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
+from nur.adapters.sql.sqlite.ledger import FILE, SqliteLedger
 from tests.ledger_notes import EMBEDDING
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
 from nur.adapters.rerank.none import NoReranker
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from nur.bootstrap import assemble
 from nur.bootstrap.indexes import make_index
 from nur.domain.errors import IndexDown
-from nur.domain.notes import ChunkKey, Description, Principal
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import ChunkKey, NoteMetadata, Principal
 from nur.domain.search import Mode, SearchRequest
-from nur.domain.selection import Selection
 from nur.domain.writes import Protection
 from nur.settings import Settings
 
@@ -44,9 +44,9 @@ class FailingIndex(InMemoryVectorIndex):
         self._answer()
         await super().apply(ops)
 
-    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+    async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         self._answer()
-        return await super().query(vector, selection, limit)
+        return await super().query(vector, where, limit)
 
     async def reset(self) -> None:
         self._answer()
@@ -77,7 +77,7 @@ class World:
         world = cls(**settings)
         ledger, model = SqliteLedger(folder, world.clock), world.embedder.model
         await ledger.open()
-        await ledger.settle("embedding_version", model.version)
+        await ledger.set_if_absent("embedding_version", model.version)
         index = make_index(Settings(index="flat"), ledger, model, "store", model.version, world.clock)
         await index.open()
         world._assemble(ledger, index)
@@ -88,19 +88,19 @@ class World:
         self.services = assemble(self._settings, ledger, index, self.embedder, NoReranker(), self.clock)
         self.services.work.jitter = lambda: 0.0
 
-    async def add(self, text: str, *, ttl_days: float | None = None, **about: Any) -> Stored:
+    async def add(self, text: str, *, ttl_days: float | None = None, **meta: Any) -> Stored:
         """Add a note as the REST door does; name any field of Description or Protection."""
-        stated = Protection(**{name: about.pop(name) for name in Protection.__dataclass_fields__ if name in about})
+        stated = Protection(**{name: meta.pop(name) for name in Protection.__dataclass_fields__ if name in meta})
         on_failure = self.services.on_failure.for_others
         return await self.services.add_note(
-            text, Description(**about), stated, principal=ME, on_failure=on_failure, ttl_days=ttl_days
+            text, NoteMetadata(**meta), stated, principal=ME, on_failure=on_failure, ttl_days=ttl_days
         )
 
-    async def happened(self, text: str, **about: Any) -> Stored:
+    async def happened(self, text: str, **meta: Any) -> Stored:
         """Add an event."""
         on_failure = self.services.on_failure.for_others
         return await self.services.add_event(
-            text, Description(**about), Protection(), principal=ME, on_failure=on_failure
+            text, NoteMetadata(**meta), Protection(), principal=ME, on_failure=on_failure
         )
 
     async def lose_the_index(self) -> None:
@@ -116,7 +116,7 @@ class World:
         vectors = await self.ledger.vectors(keys, version)
         assert await self.index.count() == len(keys) == len(vectors) == await self.chunk_count()
         for key, vector in vectors.items():
-            near = {found.chunk_key: found.similarity for found in await self.index.query(vector, Selection(), 10_000)}
+            near = {found.chunk_key: found.similarity for found in await self.index.query(vector, NoteFilter(), 10_000)}
             assert near.keys() == vectors.keys()
             assert abs(near[key] - 1) < 1e-5
 
@@ -125,7 +125,7 @@ class World:
         while await self.services.work.once():
             pass
 
-    async def settle(self, seconds: float = 600.0) -> None:
+    async def set_if_absent(self, seconds: float = 600.0) -> None:
         """Let time pass until nothing waits any more."""
         await self.drain()
         while (await self.ledger.backlog(self.clock.now())).pending and seconds > 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from nur.services.work import LONGEST_OUTAGE_RETRY_SECONDS
+from nur.services.indexing.index_worker import LONGEST_OUTAGE_RETRY_SECONDS
 from tests.servers import faults
 from tests.servers.nur_server import NurProcess
 

@@ -17,8 +17,8 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
-from nur.adapters.ledger.sqlite.ledger import FILE, SqliteLedger
 from nur.adapters.rerank.none import NoReranker
+from nur.adapters.sql.sqlite.ledger import FILE, SqliteLedger
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.ports.clock import SystemClock
 from nur.settings import load
@@ -145,8 +145,8 @@ def open_door() -> OpenDoor:
 @pytest.fixture(params=["auto", "legacy"])
 async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
     """A Nur with default settings, spoken to in each protocol era."""
-    async for held in _held(door(request.param)):
-        yield held
+    async for existing in _held(door(request.param)):
+        yield existing
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -154,8 +154,8 @@ async def shared(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) ->
     """One Nur for all tests of a module, which tell their notes apart by source, conversation or words."""
     folder = tmp_path_factory.mktemp("shared")
     shutil.copy(empty_store, folder / FILE)
-    async for held in _held(door("auto", nur_data_dir=folder, embeddings="local")):
-        yield held
+    async for existing in _held(door("auto", nur_data_dir=folder, embeddings="local")):
+        yield existing
 
 
 async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:

@@ -15,7 +15,7 @@ import pytest
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.domain.search import collection_of
-from nur.retrieval.tokens import count
+from nur.retrieval.text.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
 from tests.servers import faults
 
@@ -190,12 +190,12 @@ async def test_ingest_idempotency(shared: Door) -> None:
     text = tokens(2000, "idempotent")
     source = {**DOC, "source_id": "idempotent", "content": text}
     first = await shared.data("artifact_ingest", **source)
-    held = await shared.services.index.count()
+    existing = await shared.services.index.count()
     again = await shared.data("artifact_ingest", **source)
     assert again["outcome"] == "unchanged"
     assert {k: v for k, v in again.items() if k != "outcome"} == {k: v for k, v in first.items() if k != "outcome"}
     assert len(again["stored_ids"]) == 1 + again["num_chunks"] == 4
-    assert await shared.services.index.count() == held
+    assert await shared.services.index.count() == existing
     assert (await note_of(shared, first["artifact_id"])).revision == 1  # nothing was written at all
 
 
@@ -203,14 +203,14 @@ async def test_ingest_content_change(shared: Door) -> None:
     source = {**DOC, "source_id": "changing"}
     old, new = chapters(150, "gardener"), chapters(90, "stonemason")
     first = await shared.data("artifact_ingest", **source, content=old)
-    held = await shared.services.index.count()
+    existing = await shared.services.index.count()
     result = await shared.call("artifact_ingest", **source, content=new)
     assert result.content[0].text == f"Updated existing artifact {first['artifact_id']}"  # type: ignore[union-attr]
     second = result.structured_content
     assert second is not None
     assert (second["artifact_id"], second["outcome"], second["version"]) == (first["artifact_id"], "replaced", 2)
     assert not set(second["stored_ids"][1:]) & set(first["stored_ids"][1:])
-    assert await shared.services.index.count() == held - first["num_chunks"] + second["num_chunks"]
+    assert await shared.services.index.count() == existing - first["num_chunks"] + second["num_chunks"]
     got = await shared.data("artifact_get", artifact_id=first["artifact_id"], include_content=True)
     assert got["content"] == new
     assert got["metadata"]["version"] == 2
@@ -367,9 +367,9 @@ async def test_the_text_of_a_dictionary_answer_is_the_same_as_json(shared: Door)
         ("embedding_health", {}),
     ):
         result = await shared.call(tool, **arguments)
-        told, held = json.loads(result.content[0].text), result.structured_content  # type: ignore[union-attr]
-        assert held is not None
-        assert told == held
+        told, existing = json.loads(result.content[0].text), result.structured_content  # type: ignore[union-attr]
+        assert existing is not None
+        assert told == existing
 
 
 # --- artifact_delete ---

@@ -11,10 +11,10 @@ import pytest
 
 from nur.adapters.chroma.client import ChromaServer, connect, disconnect
 from nur.domain.chunks import sha256
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Principal
-from nur.domain.selection import Selection
 from nur.entrypoints.cli.app import run
-from nur.services.gather import LEAST_CANDIDATES
+from nur.services.search.retrieve import LEAST_CANDIDATES
 from tests.servers.chroma_server import ChromaProcess
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ async def test_deduplicate_prefers_chunks(open_door: OpenDoor, chroma: ChromaPro
         await _indexed(nur)
         assert _counts(chroma) == {"artifacts": 1, "artifact_chunks": made["num_chunks"]}
         whole = _vector(chroma, "artifacts", made["artifact_id"])
-        found = await nur.services.index.query(whole, Selection(), 100)
+        found = await nur.services.index.query(whole, NoteFilter(), 100)
         assert len(found) == made["num_chunks"]
         assert len({neighbour.chunk_key for neighbour in found}) == made["num_chunks"]
 

@@ -84,8 +84,8 @@ async def test_many_stores_of_one_memory_are_one_memory(shared: Door) -> None:
     made = await at_once(shared, "memory_store", [memory] * MANY)
     assert Counter(each["outcome"] for each in made) == {"created": 1, "unchanged": MANY - 1}
     assert len({each["memory_id"] for each in made}) == 1
-    held = (await shared.data("memory_list", limit=100))["memories"]
-    assert [each["content"] for each in held].count(memory["content"]) == 1
+    existing = (await shared.data("memory_list", limit=100))["memories"]
+    assert [each["content"] for each in existing].count(memory["content"]) == 1
 
 
 async def test_many_appends_of_one_turn_are_one_turn(shared: Door) -> None:

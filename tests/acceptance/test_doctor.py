@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from nur.ports.clock import SystemClock
 from tests.ledger_notes import a_note, creation
 from tests.servers import faults
@@ -78,7 +78,7 @@ async def test_what_was_given_up_is_named_with_its_error(tmp_path: Path) -> None
     folder = tmp_path / "given-up"
     ledger = SqliteLedger(folder, SystemClock())
     await ledger.open()
-    await ledger.settle("embedding_version", "local:wordllama-l2-supercat:256")
+    await ledger.set_if_absent("embedding_version", "local:wordllama-l2-supercat:256")
     note = (await ledger.write(creation(a_note(), embedded=False))).note
     (job,) = await ledger.lease("worker", 9, SystemClock().now(), 60)
     await ledger.postpone(job, "the provider refuses this text", None)

@@ -16,21 +16,21 @@ from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
-from nur.adapters.openai.retries import Patience
+from nur.adapters.openai.retries import RetryPolicy
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import KeyRefused, StoreDown
 from nur.domain.writes import OnEmbeddingFailure
-from nur.retrieval import tokens as cl100k
-from nur.services.work import MOST_TRIES
+from nur.retrieval.text import tokens as cl100k
+from nur.services.indexing.index_worker import MOST_TRIES
 from tests.artifact_texts import tokens
 from tests.servers import faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note
-    from nur.domain.selection import Selection
-    from nur.ports.ledger import Lexical, NoteWrite, Written
+    from nur.ports.ledger import LexicalHit, NoteWrite, Written
     from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
     from tests.servers.faults import Fault
     from tests.servers.openai_stub import OpenAIStub
@@ -53,7 +53,7 @@ def embedder(openai_stub: OpenAIStub) -> Callable[..., OpenAIEmbedder]:
             api_key="sk-test",
             count_tokens=cl100k.count,
             base_url=openai_stub.url,
-            patience=Patience(timeout_seconds=0.6),
+            retry_policy=RetryPolicy(timeout_seconds=0.6),
             limits=BatchLimits(**limits),
             clock=ManualClock(),
             jitter=lambda: 0.0,
@@ -282,9 +282,9 @@ class BrokenLedger(InMemoryLedger):
         self._fail()
         return await super().remove(note, action=action, principal=principal, indexed=indexed)
 
-    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+    async def lexical(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[LexicalHit]:
         self._fail()
-        return await super().lexical(terms, selection, limit)
+        return await super().lexical(terms, where, limit)
 
     def _fail(self) -> None:
         if self.broken:

@@ -15,7 +15,7 @@ from nur import bootstrap
 from nur.domain.notes import Principal
 from nur.domain.writes import OnEmbeddingFailure
 from nur.entrypoints.cli.app import BAD_CONFIGURATION, IN_USE, OK, run
-from nur.retrieval.model_profile import ModelProfile
+from nur.retrieval.calibration import ModelCalibration
 from nur.settings import load as load_settings
 from tests.data_sets import write_data_set
 from tests.servers.nur_server import NurProcess
@@ -221,7 +221,7 @@ async def test_ones_own_store_is_measured_and_its_model_gets_a_profile(
     assert {one["name"] for one in found["categories"]} == {"sentence", "words"}
     assert 0.1 < found["systems"]["nur"]["metrics"]["recall@10"] <= 1.0
     [file] = (load_settings().nur_data_dir / "profiles").iterdir()
-    profile = ModelProfile.from_json(file.read_text(encoding="utf-8"))
+    profile = ModelCalibration.from_json(file.read_text(encoding="utf-8"))
     assert profile.embedding_version.startswith("local:")
     assert profile.questions >= 60
     assert profile.floor is not None
@@ -232,7 +232,7 @@ async def test_ones_own_store_is_measured_and_its_model_gets_a_profile(
     assert await calibrated(again) == OK
     after = json.loads((tmp_path / "f.json").read_text())["sets"][0]["systems"]["nur"]["metrics"]
     assert after["recall@10"] == found["systems"]["nur"]["metrics"]["recall@10"]
-    assert ModelProfile.from_json(file.read_text(encoding="utf-8")).floor == profile.floor
+    assert ModelCalibration.from_json(file.read_text(encoding="utf-8")).floor == profile.floor
 
 
 async def test_a_store_too_small_to_tell_keeps_its_floor_and_says_so(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.retrieval.tokens import count
+from nur.retrieval.text.tokens import count
 from tests.artifact_texts import chapters
 
 if TYPE_CHECKING:

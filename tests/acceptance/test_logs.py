@@ -16,11 +16,11 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
-from nur.adapters.openai.retries import Patience
+from nur.adapters.openai.retries import RetryPolicy
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import KeyRefused
-from nur.entrypoints.http.opening import Opening
-from nur.retrieval import tokens as cl100k
+from nur.entrypoints.http.store_lifecycle import StoreLifecycle
+from nur.retrieval.text import tokens as cl100k
 from nur.settings import load
 from tests.artifact_texts import tokens
 from tests.servers import faults
@@ -78,7 +78,7 @@ def embedder(openai_stub: OpenAIStub) -> Callable[..., OpenAIEmbedder]:
             api_key="sk-test",
             count_tokens=cl100k.count,
             base_url=openai_stub.url,
-            patience=Patience(retries=1),
+            retry_policy=RetryPolicy(retries=1),
             limits=BatchLimits(texts=texts, in_flight=1),
             clock=ManualClock(),
             jitter=lambda: 0.0,
@@ -114,7 +114,7 @@ async def test_a_local_model_logs_what_it_is_asked_for_too(open_in_memory: OpenI
 
 
 async def test_a_start_that_is_refused_is_critical(log: Log) -> None:
-    async with Opening(load(embeddings="openai")) as opening:
+    async with StoreLifecycle(load(embeddings="openai")) as opening:
         with pytest.raises(KeyRefused):
             async with opening.services():
                 pass

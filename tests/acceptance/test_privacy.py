@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.domain.errors import NotFound
-from nur.domain.notes import Description, Kind, Principal, Visibility
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, NoteMetadata, Principal, Visibility
 from nur.domain.search import SearchRequest
-from nur.domain.selection import Selection
 from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
 from nur.ports.ledger import Order
-from nur.services.edit_note import Edit
-from nur.services.search_sessions import Payload
+from nur.services.notes.edit_note import Edit
+from nur.services.search.search_sessions import Payload
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ WRITE: dict[str, Any] = {"on_failure": OnEmbeddingFailure.REJECT}
 
 
 async def ingest(services: Services, owner: Principal, visibility: Visibility, text: str) -> str:
-    about = Description(type="doc", source_system="drive", source_id=text)
-    stored = await services.ingest(text, about, Protection(visibility=visibility), principal=owner, **WRITE)
+    meta = NoteMetadata(type="doc", source_system="drive", source_id=text)
+    stored = await services.ingest(text, meta, Protection(visibility=visibility), principal=owner, **WRITE)
     return stored.note.public_id
 
 
@@ -57,10 +57,10 @@ async def test_a_private_note_of_somebody_else_is_shown_only_without_enforcement
         assert await found(services, ANNA, "river") == everything
         assert await found(services, BEN, "river") == (everything if shown else set())
 
-        memories = Selection(kinds=frozenset({Kind.MEMORY}))
+        memories = NoteFilter(kinds=frozenset({Kind.MEMORY}))
         assert len(await services.list_notes(memories, ANNA, limit=10)) == 1
         assert len(await services.list_notes(memories, BEN, limit=10)) == (1 if shown else 0)
-        turns = Selection(kinds=frozenset({Kind.TURN}), conversation_id="trip")
+        turns = NoteFilter(kinds=frozenset({Kind.TURN}), conversation_id="trip")
         listed = await services.list_notes(turns, BEN, limit=10, order=Order.LAST_TURNS)
         assert len(listed) == (1 if shown else 0)
 
@@ -107,7 +107,7 @@ async def test_a_private_note_is_read_and_edited_by_its_owner_alone(open_in_memo
         ):
             with pytest.raises(NotFound, match="not found"):
                 await attempt()
-        assert (await services.get_note(memory, ANNA)).about.title is None
+        assert (await services.get_note(memory, ANNA)).meta.title is None
         assert (await services.edit_note(memory, titled, ANNA)).outcome is Outcome.METADATA_UPDATED
 
 
@@ -174,7 +174,7 @@ async def test_another_tenant_sees_nothing_whatever_the_setting(open_in_memory: 
         document = await ingest(nur.services, ANNA, Visibility.ORG, "The river timetable")
         assert await found(nur.services, STRANGER, "river") == set()
         for tenant in ("default", "elsewhere"):
-            everything = Selection(tenant=tenant)
+            everything = NoteFilter(tenant=tenant)
             assert await nur.services.list_notes(everything, STRANGER, limit=10) == []
         with pytest.raises(NotFound):
             await nur.services.get_artifact(document, STRANGER)
@@ -186,7 +186,7 @@ async def test_a_list_is_filled_though_others_notes_stand_between(open_in_memory
     async with open_in_memory(privacy_enforcement=True) as nur:
         for number in range(30):
             await remember(nur.services, BEN if number % 3 == 0 else ANNA, f"memory {number}")
-        memories = Selection(kinds=frozenset({Kind.MEMORY}))
+        memories = NoteFilter(kinds=frozenset({Kind.MEMORY}))
         listed = await nur.services.list_notes(memories, BEN, limit=8)
         assert len(listed) == 8
         rest = await nur.services.list_notes(memories, BEN, limit=8, after=listed[-1][0].public_id)

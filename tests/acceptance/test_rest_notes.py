@@ -178,7 +178,7 @@ async def test_a_call_that_died_before_its_answer_is_not_done_again(
     earlier = services.clock.now() - timedelta(minutes=2)
     with traced("dead"):  # the write of a call whose process died before it could answer
         asked = sha256(f"{method} {path}?\n{body}")
-        assert await services.ledger.claim("default", "local:k", asked, "dead", earlier) is None
+        assert await services.ledger.reserve_key("default", "local:k", asked, "dead", earlier) is None
         assert (await rest.client.request(method, path, content=body, headers=json)).status_code == status
     before = (await rest.ok("GET", "/v2/notes?text=true"))["notes"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from nur.entrypoints.rest import admin, embedding, listing, note_answers, search_models, trace_answers
 from nur.entrypoints.rest.examples import EXAMPLES
-from nur.retrieval.neighbours import BOUNDARY
+from nur.retrieval.passages.neighbours import BOUNDARY
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ async def test_full_notes_are_taken_out_of_a_search_and_counted(rest: Rest) -> N
     taken = await rest.ok("POST", path, {"note_ids": [name, chunk_id, "note_none"]})
     assert [note["text"] for note in taken["notes"]] == [HALL]
     assert taken["missing"] == ["note_none"]
-    held = await rest.services.ledger.note("default", name)
-    assert held is not None
-    assert await rest.services.ledger.hit_counts([held.note_id]) == {held.note_id: 1}
+    existing = await rest.services.ledger.note("default", name)
+    assert existing is not None
+    assert await rest.services.ledger.hit_counts([existing.note_id]) == {existing.note_id: 1}
 
 
 async def test_a_session_keeps_no_word_of_what_was_asked_or_found(rest: Rest) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.domain.notes import Principal
-from nur.retrieval.model_profile import ModelProfile, file_name
+from nur.retrieval.calibration import ModelCalibration, file_name
 from tests.servers import faults
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ async def test_near_identical_memories_share_a_line(nur: Door) -> None:
 
 
 async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> None:
-    profile = ModelProfile(embedding_version="local:wordllama-l2-supercat:256", floor=0.3, measured_at="2026-11-15")
+    profile = ModelCalibration(embedding_version="local:wordllama-l2-supercat:256", floor=0.3, measured_at="2026-11-15")
     (tmp_path / "data" / "profiles").mkdir()
     (tmp_path / "data" / "profiles" / file_name(profile.embedding_version)).write_text(profile.to_json())
     async with open_door() as nur:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.domain.search import DEFAULT_MAX_CHARS
-from nur.retrieval.scoring import reciprocal_ranks
+from nur.retrieval.ranking.scores import reciprocal_ranks
 from tests.artifact_texts import chapters, tokens
 
 if TYPE_CHECKING:

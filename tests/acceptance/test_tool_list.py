@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nur.entrypoints.mcp.server import OFFERS
-from nur.retrieval import tokens
+from nur.retrieval.text import tokens
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Door

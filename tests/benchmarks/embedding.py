@@ -11,7 +11,7 @@ import httpx2
 from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.domain.embedding import EmbeddingModel
-from nur.retrieval import tokens
+from nur.retrieval.text import tokens
 from tests.benchmarks import baselines
 from tests.benchmarks.figures import median_ms, ms, percentile
 from tests.benchmarks.store import timed

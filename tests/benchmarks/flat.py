@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nur.adapters.flat.vector_index import FlatVectorIndex
-from nur.domain.notes import ChunkKey, Description, Kind, Note, NoteId, Status
-from nur.domain.selection import Selection
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.clock import SystemClock
 from nur.ports.vector_index import IndexRecord
 from tests.benchmarks import baselines, store
@@ -37,7 +37,7 @@ async def _scan(report: Report, chunks: int, dimensions: int) -> None:
     index = await _filled(vectors.documents, dimensions)
 
     async def query(vector: baselines.Floats) -> None:
-        found.append([neighbour.chunk_key for neighbour in await index.query(vector, Selection(), 10)])
+        found.append([neighbour.chunk_key for neighbour in await index.query(vector, NoteFilter(), 10)])
 
     floor, exact = baselines.gemv_float32(vectors)
     found: list[Sequence[int]] = []
@@ -86,7 +86,7 @@ def _note(key: int) -> Note:
         tenant="default",
         owner="local",
         kind=Kind.MEMORY,
-        about=Description(type="fact", confidence=1.0, occurred_at=MOMENT),
+        meta=NoteMetadata(type="fact", confidence=1.0, occurred_at=MOMENT),
         content_hash="",
         token_count=1,
         chunk_count=1,

@@ -15,7 +15,7 @@ import psutil
 from mcp import Client
 
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.tokens import vocabulary
+from nur.retrieval.text.tokens import vocabulary
 from tests.benchmarks import baselines
 from tests.benchmarks.figures import ms, percentile
 from tests.servers.nur_server import NurProcess

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mcp import Client
 
-from nur.retrieval import tokens
+from nur.retrieval.text import tokens
 from tests.benchmarks import baselines
 from tests.benchmarks.figures import ms
 from tests.servers.nur_server import NurProcess

@@ -7,17 +7,17 @@ import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from nur.adapters.ledger.traces import encode
+from nur.adapters.sql.traces import encode
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
-from nur.domain.selection import Selection
-from nur.retrieval.analysis import ANALYZER
-from nur.retrieval.profiles import row_word
-from nur.retrieval.queries import candidate_terms, query_terms
-from nur.retrieval.shortlist import shortlist
-from nur.services.gather import LEAST_CANDIDATES
-from nur.services.rerank import Reranked
-from nur.services.trace_searches import Searched
+from nur.retrieval.ranking.grouping import shortlist
+from nur.retrieval.ranking.queries import candidate_terms, query_terms
+from nur.retrieval.ranking.term_vectors import row_word
+from nur.retrieval.text.analysis import ANALYZER
+from nur.services.search.rerank import Reranked
+from nur.services.search.retrieve import LEAST_CANDIDATES
+from nur.services.search.search_log import SearchRun
 from tests.benchmarks import store
 from tests.benchmarks.figures import median_ms, ms, percentile
 
@@ -45,18 +45,18 @@ async def _latency(report: Report) -> None:
             ("one collection", ONE_COLLECTION, "< 200 ms"),
             ("hybrid, everything", frozenset(Kind), "< 500 ms"),
         ):
-            await _measure(report, services, name, Selection(kinds=kinds), target)
+            await _measure(report, services, name, NoteFilter(kinds=kinds), target)
 
 
-async def _measure(report: Report, services: Services, name: str, selection: Selection, target: str) -> None:
+async def _measure(report: Report, services: Services, name: str, where: NoteFilter, target: str) -> None:
     asked = store.questions(QUESTIONS)
 
     async def search(question: str) -> object:
-        return await services.search(SearchRequest(query=question, selection=selection))
+        return await services.search(SearchRequest(query=question, where=where))
 
     async def added(question: str) -> float:
         """CPU seconds of what is done with the rankers' candidates: fusion, passages and the trace."""
-        request = SearchRequest(query=question, selection=selection)
+        request = SearchRequest(query=question, where=where)
         search = services.search
         found = await search.gather(request)
         await services.traces.flush()  # those of the searches before are not written in this one's time
@@ -69,7 +69,7 @@ async def _measure(report: Report, services: Services, name: str, selection: Sel
             hits=tuple(quoted), search_id=uuid4(), trace_id=uuid4(), model=services.embedder.model, confidence=None
         )
         trace = services.traces.trace_of(
-            Searched(request, found, ranked, Reranked(hits), answer, floor, search.fusion, {})
+            SearchRun(request, found, ranked, Reranked(hits), answer, floor, search.fusion, {})
         )
         encode(trace.outcome, trace.candidates)
         return time.process_time() - started
@@ -77,7 +77,7 @@ async def _measure(report: Report, services: Services, name: str, selection: Sel
     async def rankers(question: str) -> None:
         """What any hybrid search must do: embed the question, scan the vectors, ask the lexical rows."""
         vector = await services.embedder.embed_query(question)
-        await services.index.query(vector, selection, LEAST_CANDIDATES)
+        await services.index.query(vector, where, LEAST_CANDIDATES)
         terms = query_terms(question, ANALYZER)
         corpus = await services.ledger.corpus([row_word(term.id) for term in terms])
         known = {
@@ -85,7 +85,7 @@ async def _measure(report: Report, services: Services, name: str, selection: Sel
             for term in terms
         }
         words = [row_word(term) for term in candidate_terms(terms, known, corpus.chunks)]
-        await services.ledger.lexical(words, selection, LEAST_CANDIDATES)
+        await services.ledger.lexical(words, where, LEAST_CANDIDATES)
 
     await store.timed(search, asked)  # warms every cache that serving warms
     floor, parts, cpu, wall = [], [], [], []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from nur import bootstrap
-from nur.domain.notes import Description, Principal
+from nur.domain.notes import NoteMetadata, Principal
 from nur.domain.writes import OnEmbeddingFailure, Protection
 from nur.settings import load
 from tests.benchmarks import baselines
@@ -82,8 +82,8 @@ async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
         )
     for number in range(sizes.documents):
         content = text[number * DOCUMENT_CHARS : (number + 1) * DOCUMENT_CHARS]
-        about = Description(type="doc", source_system="bench", source_id=str(number), title=f"Document {number}")
-        writes.append(services.ingest(content, about, Protection(), principal=Principal(), on_failure=REJECT))
+        meta = NoteMetadata(type="doc", source_system="bench", source_id=str(number), title=f"Document {number}")
+        writes.append(services.ingest(content, meta, Protection(), principal=Principal(), on_failure=REJECT))
     gate = asyncio.Semaphore(CONCURRENT_WRITES)
 
     async def gated(write: Awaitable[object]) -> None:

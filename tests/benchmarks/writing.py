@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.adapters.local.static_model import StaticModel
-from nur.retrieval.analysis import ANALYZER
-from nur.retrieval.profiles import profile
+from nur.retrieval.ranking.term_vectors import profile
+from nur.retrieval.text.analysis import ANALYZER
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
 

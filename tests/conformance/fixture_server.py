@@ -29,7 +29,7 @@ from nur.entrypoints.http.app import make_app
 from nur.entrypoints.http.guard import Callers
 from nur.entrypoints.mcp.parameters import READS
 from nur.entrypoints.mcp.server import make_server
-from nur.entrypoints.mcp.tool import CheckedTool, Offer
+from nur.entrypoints.mcp.tool import CheckedTool, ToolSpec
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -116,7 +116,7 @@ def _nothing() -> nullcontext["Services"]:
 
 def main() -> None:
     """Serve on the port that is named."""
-    server = make_server([CheckedTool.make(Offer(tool, READS), _nothing) for tool in TOOLS])
+    server = make_server([CheckedTool.make(ToolSpec(tool, READS), _nothing) for tool in TOOLS])
     uvicorn.run(make_app(_nothing, server, Callers()), port=int(sys.argv[1]), log_level="error")
 
 

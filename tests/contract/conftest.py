@@ -11,7 +11,7 @@ import pytest
 
 from nur.adapters.chroma.client import ChromaFolder, ChromaServer
 from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory
 from tests.ledger_notes import START
 from tests.ledger_stores import InMemoryStore, SqliteStore, Store

@@ -8,8 +8,8 @@ import pytest
 
 from nur.adapters.chroma.client import connect, disconnect
 from nur.domain.errors import IndexDown, StoreForeign
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
-from nur.domain.selection import Selection
 from tests.index_backends import keys
 from tests.index_notes import a_note, an_upsert
 
@@ -57,7 +57,7 @@ async def test_somebody_elses_collection_stops_the_start(chroma: Chroma, others:
         await index.open()
     assert foreign.get()["documents"] == ["keep me"]
     with pytest.raises(IndexDown):
-        await index.query(chroma.vector(1), Selection(), 1)
+        await index.query(chroma.vector(1), NoteFilter(), 1)
     others.delete_collection(foreign.name)
     await index.open()
     await index.close()
@@ -102,10 +102,10 @@ async def test_a_collection_that_is_deleted_behind_our_back_is_made_again(chroma
     await index.open()
     await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
     others.delete_collection("memory" + chroma.suffix)
-    assert await index.query(chroma.vector(1), Selection(), 10) == []
+    assert await index.query(chroma.vector(1), NoteFilter(), 10) == []
     assert await index.count() == 0
     await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    assert keys(await index.query(chroma.vector(1), Selection(), 10)) == [1000]
+    assert keys(await index.query(chroma.vector(1), NoteFilter(), 10)) == [1000]
     await index.close()
 
 
@@ -120,7 +120,7 @@ async def test_a_cut_artifacts_parent_has_the_pooled_vector_and_no_text(chroma: 
     assert parents["documents"] == [""]
     assert parents["metadatas"][0]["is_chunked"] is True
     assert parents["embeddings"][0][:2] == pytest.approx([0.5, 0.5])
-    assert keys(await index.query(chroma.vector(0.5, 0.5), Selection(), 1)) == [1000], "the parent took a place"
+    assert keys(await index.query(chroma.vector(0.5, 0.5), NoteFilter(), 1)) == [1000], "the parent took a place"
     await index.close()
 
 
@@ -129,6 +129,6 @@ async def test_what_is_no_longer_said_is_gone_from_the_metadata(chroma: Chroma, 
     await index.open()
     await index.apply([an_upsert(a_note(1, title="old", participants=("a", "b")), [chroma.vector(1)])])
     await index.apply([an_upsert(a_note(1, revision=2), [chroma.vector(1)])])
-    held = others.get_collection("memory" + chroma.suffix, embedding_function=None).get(include=["metadatas"])
-    assert not held["metadatas"][0].keys() & {"title", "participants"}
+    existing = others.get_collection("memory" + chroma.suffix, embedding_function=None).get(include=["metadatas"])
+    assert not existing["metadatas"][0].keys() & {"title", "participants"}
     await index.close()

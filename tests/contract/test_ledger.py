@@ -12,8 +12,8 @@ import pytest
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import Conflict
-from nur.domain.notes import ChunkKey, Description, Kind, Note, NoteId, Retention, Sensitivity, Status, Visibility
-from nur.domain.selection import Selection
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Retention, Sensitivity, Status, Visibility
 from nur.ports.ledger import VERSIONS_KEPT, Backlog, Order, Written
 from tests.ledger_notes import (
     DIMENSIONS,
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Ledger, NoteWrite
     from tests.ledger_stores import Store
 
-ALL = Selection()
+ALL = NoteFilter()
 OTHER_EMBEDDING = "test:other:3"
 
 
-async def held(ledger: Ledger, note: Note) -> Note:
+async def existing(ledger: Ledger, note: Note) -> Note:
     found = await ledger.note(note.tenant, note.public_id)
     assert found is not None
     return found
@@ -48,17 +48,17 @@ async def held(ledger: Ledger, note: Note) -> Note:
 
 async def keep(ledger: Ledger, write: NoteWrite) -> Note:
     await ledger.write(write)
-    return await held(ledger, write.note)
+    return await existing(ledger, write.note)
 
 
 async def remove(ledger: Ledger, note: Note) -> Note:
     return await ledger.remove(note, action="delete", principal="ann", indexed=False)
 
 
-async def found_by(ledger: Ledger, *terms: str, selection: Selection = ALL) -> list[NoteId]:
+async def found_by(ledger: Ledger, *terms: str, where: NoteFilter = ALL) -> list[NoteId]:
     """The notes whose chunks hold any of the terms, best first."""
-    lexical = await ledger.lexical(terms, selection, 100)
-    candidates = await ledger.candidates([hit.chunk_key for hit in lexical], selection)
+    lexical = await ledger.lexical(terms, where, 100)
+    candidates = await ledger.candidates([hit.chunk_key for hit in lexical], where)
     notes = {candidate.stored.chunk_key: candidate.note.note_id for candidate in candidates}
     return [notes[hit.chunk_key] for hit in lexical]
 
@@ -66,7 +66,7 @@ async def found_by(ledger: Ledger, *terms: str, selection: Selection = ALL) -> l
 # Writing and reading
 
 
-EVERYTHING = Description(
+EVERYTHING = NoteMetadata(
     type="fact",
     confidence=0.1 + 0.2,  # no short decimal: must come back to the last bit
     importance=0.7,
@@ -93,10 +93,10 @@ EVERYTHING = Description(
 
 
 async def test_every_field_of_a_note_comes_back_as_it_was(ledger: Ledger) -> None:
-    defaults = Description()
-    assert all(getattr(EVERYTHING, f.name) != getattr(defaults, f.name) for f in fields(Description))
+    defaults = NoteMetadata()
+    assert all(getattr(EVERYTHING, f.name) != getattr(defaults, f.name) for f in fields(NoteMetadata))
     note = a_note(
-        about=EVERYTHING,
+        meta=EVERYTHING,
         tenant="acme",
         owner="ann",
         kind=Kind.NOTE,
@@ -115,12 +115,12 @@ async def test_every_field_of_a_note_comes_back_as_it_was(ledger: Ledger) -> Non
     assert await ledger.note("acme", note.public_id) == note
     assert await ledger.by_identity("acme", note.identity) == note
     assert await ledger.by_ids([note.note_id, NoteId(a_note().note_id)]) == {note.note_id: note}
-    assert await ledger.notes(Selection(tenant="acme"), limit=5) == [note]
+    assert await ledger.notes(NoteFilter(tenant="acme"), limit=5) == [note]
 
 
 async def test_a_note_without_a_time_of_its_own_happened_when_it_was_stored(ledger: Ledger) -> None:
     note = await keep(ledger, creation(a_note(ingested_at=START + timedelta(hours=1))))
-    assert note.about.occurred_at == START + timedelta(hours=1)
+    assert note.meta.occurred_at == START + timedelta(hours=1)
 
 
 async def test_what_is_not_there_is_not_found(ledger: Ledger) -> None:
@@ -187,7 +187,7 @@ async def test_odd_texts_come_back_byte_for_byte(ledger: Ledger, text: str) -> N
     assert (await ledger.texts([note.note_id]))[note.note_id].encode() == text.encode()
     assert "".join(stored.chunk.content for stored in chunks).encode() == text.encode()
     assert note.content_hash == sha256(text)
-    assert (note.about.title, note.about.metadata) == (text, {"text": text})
+    assert (note.meta.title, note.meta.metadata) == (text, {"text": text})
 
 
 async def test_vectors_come_back_to_the_last_bit(ledger: Ledger) -> None:
@@ -235,7 +235,7 @@ async def test_what_was_written_is_there_after_closing_and_opening_again(ledger:
     await ledger.close()
     await ledger.open()
 
-    assert await held(ledger, note) == note
+    assert await existing(ledger, note) == note
     assert await found_by(ledger, "tea") == [note.note_id]
     assert await ledger.fact("a_fact") == "s1"
     await ledger.ping()
@@ -386,7 +386,7 @@ async def test_of_sixteen_writers_of_one_identity_exactly_one_wins(store: Store)
     won = [result for result in results if isinstance(result, Written)]
     assert len(won) == 1
     assert [type(result) for result in results].count(Conflict) == 15
-    assert await ledger.notes(ALL, limit=20) == [await held(ledger, won[0].note)]
+    assert await ledger.notes(ALL, limit=20) == [await existing(ledger, won[0].note)]
     assert (await ledger.corpus(["tea"])).frequencies["tea"].chunks == 1
     assert len(store.audit()) == 1
 
@@ -400,7 +400,7 @@ async def test_of_sixteen_changes_of_one_revision_exactly_one_wins(ledger: Ledge
     assert [type(result) for result in results].count(Conflict) == 15
     (number,) = [i for i, result in enumerate(results) if isinstance(result, Written)]
     assert await ledger.texts([note.note_id]) == {note.note_id: f"Text {number}."}
-    assert (await held(ledger, note)).revision == 2
+    assert (await existing(ledger, note)).revision == 2
 
 
 async def test_different_notes_written_at_once_all_land(ledger: Ledger) -> None:
@@ -461,7 +461,9 @@ async def test_new_metadata_leaves_text_chunks_and_vectors_as_they_are(store: St
 
     after = await everything(store)
     assert written.chunk_keys == []
-    assert await held(ledger, note) == replace(note, about=replace(note.about, title="Tea", confidence=0.5), revision=2)
+    assert await existing(ledger, note) == replace(
+        note, meta=replace(note.meta, title="Tea", confidence=0.5), revision=2
+    )
     for same in ("texts", "former", "chunks", "corpus"):
         assert after[same] == before[same]
     assert len(await ledger.vectors([stored.chunk_key for stored in chunks], EMBEDDING)) == 2
@@ -480,7 +482,7 @@ async def test_a_deleted_note_loses_all_that_was_derived_from_it_and_keeps_its_t
 
     deleted_at = START + timedelta(seconds=60)
     assert gone == replace(note, status=Status.DELETED, revision=2, deleted_at=deleted_at, updated_at=deleted_at)
-    assert await held(ledger, note) == gone
+    assert await existing(ledger, note) == gone
     assert await ledger.by_identity("default", note.identity) == gone
     assert await ledger.texts([note.note_id]) == {note.note_id: "Tea is drunk at four."}
     assert await ledger.chunks(note.note_id) == []
@@ -533,17 +535,17 @@ async def test_tenants_share_nothing(ledger: Ledger) -> None:
     ours, theirs = a_note(public_id="mem_1"), a_note(public_id="mem_1", tenant="acme")
     for note in (ours, theirs):
         await ledger.write(creation(note))
-    acme = Selection(tenant="acme")
+    acme = NoteFilter(tenant="acme")
     keys = [stored.chunk_key for note in (ours, theirs) for stored in await ledger.chunks(note.note_id)]
 
     assert ours.identity == theirs.identity
-    for selection, note in ((ALL, ours), (acme, theirs)):
-        assert (await held(ledger, note)).note_id == note.note_id
-        assert [n.note_id for n in await ledger.notes(selection, limit=5)] == [note.note_id]
-        assert [c.note.note_id for c in await ledger.candidates(keys, selection)] == [note.note_id]
-        assert await found_by(ledger, "tea", selection=selection) == [note.note_id]
-        assert len((await ledger.unindexed(selection, EMBEDDING, 5))[0]) == 1
-    await remove(ledger, await held(ledger, ours))
+    for where, note in ((ALL, ours), (acme, theirs)):
+        assert (await existing(ledger, note)).note_id == note.note_id
+        assert [n.note_id for n in await ledger.notes(where, limit=5)] == [note.note_id]
+        assert [c.note.note_id for c in await ledger.candidates(keys, where)] == [note.note_id]
+        assert await found_by(ledger, "tea", where=where) == [note.note_id]
+        assert len((await ledger.unindexed(where, EMBEDDING, 5))[0]) == 1
+    await remove(ledger, await existing(ledger, ours))
     assert await ledger.count(acme) == 1
 
 
@@ -586,7 +588,7 @@ async def test_last_turns_come_highest_first_and_what_is_no_turn_after_them(ledg
 
     notes = await ledger.notes(ALL, order=Order.LAST_TURNS, limit=10)
 
-    assert [note.about.turn_index for note in notes] == [10, 2, 1, 0, None]
+    assert [note.meta.turn_index for note in notes] == [10, 2, 1, 0, None]
 
 
 DAY = timedelta(days=1)
@@ -629,14 +631,14 @@ async def test_a_selection_limits_every_way_of_finding(
 ) -> None:
     inside = [] if has is None else [(await ledger.write(creation(a_note("Tea in.", **has), "Tea in."))).note.note_id]
     await ledger.write(creation(a_note("Tea out.", **lacks), "Tea out."))
-    selection = Selection(**asked)
+    where = NoteFilter(**asked)
     keys = [ChunkKey(1), ChunkKey(2)]
 
-    assert [note.note_id for note in await ledger.notes(selection, limit=5)] == inside
-    assert await ledger.count(selection) == len(inside)
-    assert await found_by(ledger, "tea", selection=selection) == inside
-    assert [candidate.note.note_id for candidate in await ledger.candidates(keys, selection)] == inside
-    unindexed, vectors = await ledger.unindexed(selection, EMBEDDING, 5)
+    assert [note.note_id for note in await ledger.notes(where, limit=5)] == inside
+    assert await ledger.count(where) == len(inside)
+    assert await found_by(ledger, "tea", where=where) == inside
+    assert [candidate.note.note_id for candidate in await ledger.candidates(keys, where)] == inside
+    unindexed, vectors = await ledger.unindexed(where, EMBEDDING, 5)
     assert len(unindexed) == len(vectors) == len(inside)
 
 
@@ -661,7 +663,7 @@ async def test_a_note_expires_at_its_second_in_every_way_of_finding(ledger: Ledg
     assert await ways() == [1] * 7
     clock.advance(0.000001)
     assert await ways() == [-1, -1, 0, 0, 0, -1, 0]
-    assert await held(ledger, note) == note  # by its name it is still there
+    assert await existing(ledger, note) == note  # by its name it is still there
 
 
 async def test_turns_are_found_by_their_places(ledger: Ledger, clock: ManualClock) -> None:
@@ -674,7 +676,7 @@ async def test_turns_are_found_by_their_places(ledger: Ledger, clock: ManualCloc
     clock.advance(1)
     places = {("c", 1), ("c", 2), ("c", 3), ("c", 4), ("c", 5), ("c", 6), ("c", 7), ("other", 2), ("nobody", 1)}
 
-    found = await ledger.turns_at(places, ALL)
+    found = await ledger.turns_near(places, ALL)
 
     assert sorted((each.public_id, each.chunk_index) for each in found) == [
         ("c_turn_1", 0),
@@ -684,8 +686,8 @@ async def test_turns_are_found_by_their_places(ledger: Ledger, clock: ManualCloc
         ("other_turn_2", 0),
     ]
     assert {each.note_id for each in found} == {turns[1].note_id, turns[2].note_id, other.note_id}
-    assert await ledger.turns_at(places, Selection(kinds=frozenset({Kind.MEMORY}))) == []
-    assert await ledger.turns_at([], ALL) == []
+    assert await ledger.turns_near(places, NoteFilter(kinds=frozenset({Kind.MEMORY}))) == []
+    assert await ledger.turns_near([], ALL) == []
 
 
 # Lexical search
@@ -857,7 +859,7 @@ async def test_a_chunk_without_a_vector_waits_for_one(store: Store) -> None:
 async def test_vectors_for_a_text_that_is_gone_are_refused(ledger: Ledger) -> None:
     written = await ledger.write(creation(a_note(), embedded=False))
     late = {written.chunk_keys[0]: vector_of("late")}
-    note = await keep(ledger, replacement(await held(ledger, written.note), "Coffee.", embedded=False))
+    note = await keep(ledger, replacement(await existing(ledger, written.note), "Coffee.", embedded=False))
 
     with pytest.raises(Conflict):
         await ledger.attach_vectors(written.note, late, None, EMBEDDING)
@@ -1050,8 +1052,8 @@ async def test_the_backlog_tells_the_age_of_the_oldest_job(ledger: Ledger, clock
 
 async def test_a_fact_is_settled_once_and_set_any_time(ledger: Ledger) -> None:
     assert await ledger.fact("embedding_version") is None
-    assert await ledger.settle("embedding_version", "a") == "a"
-    assert await ledger.settle("embedding_version", "b") == "a"
+    assert await ledger.set_if_absent("embedding_version", "a") == "a"
+    assert await ledger.set_if_absent("embedding_version", "b") == "a"
     await ledger.set_fact("embedding_version", "c")
     await ledger.set_fact("other", "d")
     assert await ledger.fact("embedding_version") == "c"
@@ -1059,7 +1061,7 @@ async def test_a_fact_is_settled_once_and_set_any_time(ledger: Ledger) -> None:
 
 
 async def test_of_many_who_settle_a_fact_at_once_all_get_the_same(ledger: Ledger) -> None:
-    answers = await asyncio.gather(*(ledger.settle("a_fact", f"s{i}") for i in range(16)))
+    answers = await asyncio.gather(*(ledger.set_if_absent("a_fact", f"s{i}") for i in range(16)))
     assert set(answers) == {await ledger.fact("a_fact")}
 
 

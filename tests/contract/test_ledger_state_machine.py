@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from nur.domain.errors import Conflict
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Note, Status
-from nur.domain.selection import Selection
 from nur.ports.ledger import Order
 from tests.ledger_notes import EMBEDDING, START, a_note, creation, description, replacement, vector_of
 from tests.ledger_stores import InMemoryStore, SqliteStore, Store
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nur.ports.ledger import Ledger
 
 VOCABULARY = ["tea", "milk", "water", "wine"]
-SELECTIONS = [Selection(), Selection(project="p"), Selection(tenant="acme"), Selection(min_confidence=0.5)]
+SELECTIONS = [NoteFilter(), NoteFilter(project="p"), NoteFilter(tenant="acme"), NoteFilter(min_confidence=0.5)]
 
 # Few words and few fields, so that identities meet and terms recur.
 texts = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
@@ -112,14 +112,14 @@ class TwoLedgers(RuleBasedStateMachine):
 
     @rule(
         text=texts,
-        about=abouts,
+        meta=abouts,
         pieces=st.integers(1, 3),
         tenant=st.sampled_from(["default", "default", "acme"]),
         embedded=st.booleans(),
         indexed=st.booleans(),
     )
-    def create(self, text: str, about: dict[str, Any], pieces: int, tenant: str, embedded: bool, indexed: bool) -> None:
-        note = a_note(text, pieces=pieces, tenant=tenant, ingested_at=self._clock.now(), **about)
+    def create(self, text: str, meta: dict[str, Any], pieces: int, tenant: str, embedded: bool, indexed: bool) -> None:
+        note = a_note(text, pieces=pieces, tenant=tenant, ingested_at=self._clock.now(), **meta)
         self._write(creation(note, text, embedded=embedded, indexed=indexed and embedded))
 
     @precondition(lambda self: self._written)
@@ -128,11 +128,11 @@ class TwoLedgers(RuleBasedStateMachine):
         self._write(replacement(self._a_note(place), text, pieces, embedded=embedded))
 
     @precondition(lambda self: self._written)
-    @rule(place=places, about=abouts, indexed=st.booleans())
-    def describe(self, place: int, about: dict[str, Any], indexed: bool) -> None:
+    @rule(place=places, meta=abouts, indexed=st.booleans())
+    def describe(self, place: int, meta: dict[str, Any], indexed: bool) -> None:
         note = self._a_note(place)
         if note.status is Status.ACTIVE:
-            self._write(description(note, indexed=indexed, **about))
+            self._write(description(note, indexed=indexed, **meta))
 
     @precondition(lambda self: self._written)
     @rule(place=places, text=texts)
@@ -182,8 +182,8 @@ class TwoLedgers(RuleBasedStateMachine):
 
     @invariant()
     def notes_are_the_same(self) -> None:
-        for selection in SELECTIONS:
-            self._ask("notes", selection, order=Order.NEWEST, limit=100)
+        for where in SELECTIONS:
+            self._ask("notes", where, order=Order.NEWEST, limit=100)
         ids = list({note.note_id for note in self._written})
         self._ask("by_ids", ids)
         self._ask("texts", ids)
@@ -198,7 +198,7 @@ class TwoLedgers(RuleBasedStateMachine):
     @invariant()
     def what_is_not_indexed_is_the_same(self) -> None:
         async def stale(ledger: Ledger) -> list[tuple[int, bytes]]:
-            keys, vectors = await ledger.unindexed(Selection(), EMBEDDING, 1000)
+            keys, vectors = await ledger.unindexed(NoteFilter(), EMBEDDING, 1000)
             return sorted((key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True))
 
         async def sampled(ledger: Ledger) -> list[int]:
@@ -211,12 +211,12 @@ class TwoLedgers(RuleBasedStateMachine):
     @invariant()
     def words_find_the_same(self) -> None:
         self._ask("corpus", [*VOCABULARY, "unknown"])
-        for selection in SELECTIONS:
-            self._compare_scores(VOCABULARY[:3], selection)
+        for where in SELECTIONS:
+            self._compare_scores(VOCABULARY[:3], where)
 
-    def _compare_scores(self, terms: list[str], selection: Selection) -> None:
+    def _compare_scores(self, terms: list[str], where: NoteFilter) -> None:
         async def scores() -> list[dict[ChunkKey, float]]:
-            found = [await store.ledger.lexical(terms, selection, 1000) for store in self._stores]
+            found = [await store.ledger.lexical(terms, where, 1000) for store in self._stores]
             return [{hit.chunk_key: hit.score for hit in hits} for hits in found]
 
         expected, got = self._runner.run(scores())

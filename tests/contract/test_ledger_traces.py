@@ -12,9 +12,9 @@ import pytest
 
 from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.ledger import InMemoryLedger
-from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from nur.domain.notes import ChunkKey, NoteId
-from nur.domain.traces import Trace, TracedCandidate, TraceItem, Verdict
+from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, TraceItem
 from tests.ledger_notes import START, a_note, creation
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def a_trace(**changes: Any) -> Trace:
             "candidates": (
                 TracedCandidate(
                     chunk_key=ChunkKey(7),
-                    verdict=Verdict.RETURNED,
+                    verdict=CandidateOutcome.RETURNED,
                     public_id="mem_1",
                     chunk_index=0,
                     place=1,
@@ -63,7 +63,7 @@ def a_trace(**changes: Any) -> Trace:
                     rerank_score=-3.5,
                     ranks={"dense": 1, "lexical": 2},
                 ),
-                TracedCandidate(chunk_key=ChunkKey(2**40), verdict=Verdict.NOT_VISIBLE),
+                TracedCandidate(chunk_key=ChunkKey(2**40), verdict=CandidateOutcome.NOT_VISIBLE),
             ),
             "items": tuple(
                 TraceItem(

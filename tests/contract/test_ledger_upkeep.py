@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from nur.domain.errors import Conflict
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
-from nur.domain.selection import Selection
 from nur.observability.events import traced
-from nur.ports.desk import CLAIM_SECONDS, Claim, Deed, HitRecord, Session
-from nur.ports.ledger import Place
+from nur.ports.desk import RESERVATION_SECONDS, CommittedChange, HitRecord, IdempotencyRecord, Session
+from nur.ports.ledger import PageCursor
 from tests.ledger_notes import EMBEDDING, a_note, creation, description, replacement, vector_of
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ OTHER = "test:other:3"
 MINUTE = 60.0
 
 
-async def kept(ledger: Ledger, text: str = "Tea.", **about: Any) -> Note:
-    note = a_note(text, **about)
+async def kept(ledger: Ledger, text: str = "Tea.", **meta: Any) -> Note:
+    note = a_note(text, **meta)
     return (await ledger.write(creation(note, text))).note
 
 
-async def held(ledger: Ledger, note: Note) -> Note:
+async def existing(ledger: Ledger, note: Note) -> Note:
     found = await ledger.note(note.tenant, note.public_id)
     assert found is not None
     return found
@@ -218,7 +218,7 @@ async def test_vectors_of_two_versions_stand_beside_each_other(ledger: Ledger, c
     note = (await ledger.write(creation(a_note(), indexed=True))).note
     (stored,) = await ledger.missing_vectors(note.note_id, OTHER)
     await ledger.attach_vectors(note, {stored.chunk_key: np.ones(3, np.float32)}, np.ones(3, np.float32), OTHER)
-    assert await ledger.held_versions() == {EMBEDDING: 1, OTHER: 1}
+    assert await ledger.vector_counts() == {EMBEDDING: 1, OTHER: 1}
 
     await ledger.set_fact("embedding_version", EMBEDDING)
     await ledger.switch_embedding(OTHER, clock.now())
@@ -227,7 +227,7 @@ async def test_vectors_of_two_versions_stand_beside_each_other(ledger: Ledger, c
     assert len(await ledger.lease("w", 10, clock.now(), MINUTE)) == 1
 
     assert await ledger.drop_vectors(EMBEDDING) == 1
-    assert await ledger.held_versions() == {OTHER: 1}
+    assert await ledger.vector_counts() == {OTHER: 1}
     assert await ledger.pooled([note.note_id], EMBEDDING) == {}
     assert (await ledger.pooled([note.note_id], OTHER)).keys() == {note.note_id}
 
@@ -237,48 +237,56 @@ async def test_a_listing_goes_on_from_a_place_that_is_gone(ledger: Ledger, clock
     for i in range(4):
         notes.append(await kept(ledger, f"Text {i}.", ingested_at=clock.now()))
         clock.advance(1)
-    first = await ledger.notes(Selection(), limit=2)
+    first = await ledger.notes(NoteFilter(), limit=2)
     last = first[-1]
-    gone = await ledger.remove(await held(ledger, last), action="delete", principal="ann", indexed=True)
+    gone = await ledger.remove(await existing(ledger, last), action="delete", principal="ann", indexed=True)
     await ledger.purge(gone, principal="ann", indexed=True)
-    rest = await ledger.notes(Selection(), limit=9, after=Place(last.ingested_at, last.note_id))
+    rest = await ledger.notes(NoteFilter(), limit=9, after=PageCursor(last.ingested_at, last.note_id))
     assert [n.note_id for n in [*first, *rest]] == [n.note_id for n in reversed(notes)]
 
 
 async def test_an_idempotency_key_is_claimed_once_and_its_answer_kept(ledger: Ledger, clock: ManualClock) -> None:
-    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
-    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) == Claim("hash", None, None)
-    assert await ledger.claim("acme", "k", "hash", "trace", clock.now()) is None  # another tenant's key is another key
-    await ledger.answer_claim("default", "k", 201, {"note_id": "note_1"})
-    await ledger.drop_claim("default", "k")
-    assert await ledger.claim("default", "k", "other", "trace", clock.now()) == Claim(
+    assert await ledger.reserve_key("default", "k", "hash", "trace", clock.now()) is None
+    assert await ledger.reserve_key("default", "k", "hash", "trace", clock.now()) == IdempotencyRecord(
+        "hash", None, None
+    )
+    assert (
+        await ledger.reserve_key("acme", "k", "hash", "trace", clock.now()) is None
+    )  # another tenant's key is another key
+    await ledger.save_response("default", "k", 201, {"note_id": "note_1"})
+    await ledger.release_key("default", "k")
+    assert await ledger.reserve_key("default", "k", "other", "trace", clock.now()) == IdempotencyRecord(
         "hash", 201, {"note_id": "note_1"}
     )
 
 
 async def test_a_failed_or_forgotten_claim_is_free_again(ledger: Ledger, clock: ManualClock) -> None:
-    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
-    await ledger.drop_claim("default", "k")
-    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
-    clock.advance(CLAIM_SECONDS)
-    assert await ledger.claim("default", "k", "hash", "trace", clock.now()) is None
+    assert await ledger.reserve_key("default", "k", "hash", "trace", clock.now()) is None
+    await ledger.release_key("default", "k")
+    assert await ledger.reserve_key("default", "k", "hash", "trace", clock.now()) is None
+    clock.advance(RESERVATION_SECONDS)
+    assert await ledger.reserve_key("default", "k", "hash", "trace", clock.now()) is None
 
 
 async def test_a_call_that_died_after_its_write_is_known_by_what_it_committed(
     ledger: Ledger, clock: ManualClock
 ) -> None:
     with traced("call"):
-        await ledger.claim("default", "k", "hash", "call", clock.now())
+        await ledger.reserve_key("default", "k", "hash", "call", clock.now())
         note = await kept(ledger)
     await kept(ledger, "Another call's.")
-    await ledger.drop_claim("default", "k")  # it is done, whatever came after
-    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == Claim("hash", None, None)
-    clock.advance(CLAIM_SECONDS)
-    deed = Deed(note.public_id, "store", 1)
-    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == Claim("hash", None, None, deed)
-    await ledger.answer_claim("default", "k", 201, {"note_id": note.public_id})
-    answered = Claim("hash", 201, {"note_id": note.public_id})
-    assert await ledger.claim("default", "k", "hash", "again", clock.now()) == answered
+    await ledger.release_key("default", "k")  # it is done, whatever came after
+    assert await ledger.reserve_key("default", "k", "hash", "again", clock.now()) == IdempotencyRecord(
+        "hash", None, None
+    )
+    clock.advance(RESERVATION_SECONDS)
+    committed = CommittedChange(note.public_id, "store", 1)
+    assert await ledger.reserve_key("default", "k", "hash", "again", clock.now()) == IdempotencyRecord(
+        "hash", None, None, committed
+    )
+    await ledger.save_response("default", "k", 201, {"note_id": note.public_id})
+    answered = IdempotencyRecord("hash", 201, {"note_id": note.public_id})
+    assert await ledger.reserve_key("default", "k", "hash", "again", clock.now()) == answered
 
 
 async def test_a_search_is_kept_for_its_tenant_until_the_desk_is_cleared(ledger: Ledger, clock: ManualClock) -> None:

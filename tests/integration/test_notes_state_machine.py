@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from nur.domain.errors import Conflict
 from nur.domain.search import Mode
 from nur.domain.writes import Outcome
-from nur.services.edit_note import Edit
+from nur.services.notes.edit_note import Edit
 from tests.note_world import ME, FailingIndex, World
 
 if TYPE_CHECKING:
@@ -142,12 +142,12 @@ class Notes(RuleBasedStateMachine):
         world.embedder.down = False
         if isinstance(world.index, FailingIndex):
             world.index.down = False
-        await world.settle(100_000)
+        await world.set_if_absent(100_000)
         assert (await world.ledger.backlog(world.clock.now())).pending == 0
-        held = {note.public_id: note for note in await world.ledger.all_notes(None, 1000)}
-        assert held.keys() == self._texts.keys()
-        texts = await world.ledger.texts([note.note_id for note in held.values()])
-        assert {name: texts[note.note_id] for name, note in held.items()} == self._texts
+        existing = {note.public_id: note for note in await world.ledger.all_notes(None, 1000)}
+        assert existing.keys() == self._texts.keys()
+        texts = await world.ledger.texts([note.note_id for note in existing.values()])
+        assert {name: texts[note.note_id] for name, note in existing.items()} == self._texts
         await world.indexed_as_stored()
 
 

@@ -16,7 +16,7 @@ from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.in_memory.embedder import hashed_words
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
-from nur.adapters.openai.retries import Patience
+from nur.adapters.openai.retries import RetryPolicy
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused
 from nur.observability import metrics
@@ -135,7 +135,7 @@ async def test_generate_embeddings_batch(make: Callable[..., OpenAIEmbedder], op
 async def test_a_passing_fault_is_survived_and_a_lasting_one_named(
     make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, clock: ManualClock, fault: Fault, message: str
 ) -> None:
-    embedder = make(patience=Patience(timeout_seconds=0.6))
+    embedder = make(retry_policy=RetryPolicy(timeout_seconds=0.6))
     openai_stub.fail(fault)
     np.testing.assert_allclose(await embedder.embed(["tea"]), expected("tea"), atol=1e-6)
 
@@ -247,7 +247,7 @@ async def test_one_request_cannot_outlast_the_deadline(
     make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
     openai_stub.fail_forever(faults.HANG)
-    embedder = make(patience=Patience(timeout_seconds=30, deadline_seconds=0.1))
+    embedder = make(retry_policy=RetryPolicy(timeout_seconds=30, deadline_seconds=0.1))
     with pytest.raises(EmbedderDown, match="timeout"):
         await asyncio.wait_for(embedder.embed(["tea"]), 10)
     assert len(openai_stub.requests) == 1
@@ -256,7 +256,7 @@ async def test_one_request_cannot_outlast_the_deadline(
 async def test_a_call_that_never_gets_its_turn_gives_up_too(
     make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
-    embedder = make(limits=BatchLimits(in_flight=1), patience=Patience(deadline_seconds=0.1))
+    embedder = make(limits=BatchLimits(in_flight=1), retry_policy=RetryPolicy(deadline_seconds=0.1))
     async with embedder._gate:  # as if another call held it
         with pytest.raises(EmbedderDown, match="timeout"):
             await asyncio.wait_for(embedder.embed(["tea"]), 10)
@@ -266,7 +266,7 @@ async def test_a_call_that_never_gets_its_turn_gives_up_too(
 async def test_no_retries_means_one_request(make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub) -> None:
     openai_stub.fail_forever(faults.status(500))
     with pytest.raises(EmbedderDown, match="after 1 attempt"):
-        await make(patience=Patience(retries=0)).embed(["tea"])
+        await make(retry_policy=RetryPolicy(retries=0)).embed(["tea"])
     assert len(openai_stub.requests) == 1
 
 
@@ -419,7 +419,7 @@ async def test_a_probe_does_not_wait_for_a_provider_that_hangs(
     make: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
     openai_stub.fail_forever(faults.HANG)
-    probe = await asyncio.wait_for(make(patience=Patience(probe_seconds=0.1)).probe(), 10)
+    probe = await asyncio.wait_for(make(retry_policy=RetryPolicy(probe_seconds=0.1)).probe(), 10)
     assert probe.error == "Request failed after 1 timeout."
 
 

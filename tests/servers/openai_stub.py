@@ -180,7 +180,7 @@ class OpenAIStub:
         if fault.reset:
             _reset(writer)
             return False
-        if fault.held:
+        if fault.existing:
             await self._released.wait()
         await asyncio.sleep(fault.delay_seconds)
         return await self._misbehave(fault, request, writer)

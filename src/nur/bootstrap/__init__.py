@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from nur.bootstrap.cutting import tokenisers
+from nur.bootstrap.chunking import tokenisers
 from nur.bootstrap.embedders import FIRST_EMBEDDING_VERSION, store_embedder
 from nur.bootstrap.indexes import make_index
 from nur.bootstrap.rerankers import make_reranker
@@ -20,8 +20,8 @@ from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.ports.embedder import Watched
 from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
-from nur.retrieval.analysis import ANALYZER_VERSION
-from nur.services.rebuild import ANALYZER_FACT
+from nur.retrieval.text.analysis import ANALYZER_VERSION
+from nur.services.indexing.rebuild import ANALYZER_FACT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -43,7 +43,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
     await ledger.open()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(ledger.close)
-        store_id = await ledger.settle("store_id", uuid4().hex)
+        store_id = await ledger.set_if_absent("store_id", uuid4().hex)
         switched = await _switch(ledger, clock)
         embedder = await store_embedder(settings, ledger, clock)
         stack.push_async_callback(embedder.close)
@@ -69,7 +69,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
             services.traces.purge_forever(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
-        if await ledger.settle(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
+        if await ledger.set_if_absent(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
             log.warning("analyzer_changed", hint="Every note is analysed again; until then words may be missed.")
             services.rebuild.start(rechunk=True)
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
@@ -78,14 +78,14 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 def make_ledger(settings: Settings, clock: Clock) -> Ledger:
     """The ledger that the settings ask for, not yet open."""
-    from nur.adapters.ledger.sqlite.ledger import SqliteLedger
+    from nur.adapters.sql.sqlite.ledger import SqliteLedger
 
     return SqliteLedger(settings.nur_data_dir, clock)
 
 
 def is_new(settings: Settings) -> bool:
     """Whether there is no store yet: opening it would make one and choose its embedding model."""
-    from nur.adapters.ledger.sqlite.files import StoreFiles
+    from nur.adapters.sql.sqlite.files import StoreFiles
 
     return StoreFiles(settings.nur_data_dir).is_new
 

@@ -10,7 +10,7 @@ from nur.adapters.guarded.embedder import GuardedEmbedder
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.observability.events import EventLog
-from nur.retrieval.model_profile import FOLDER, ModelProfile, file_name, profile_of
+from nur.retrieval.calibration import FOLDER, ModelCalibration, calibration_of, file_name
 
 if TYPE_CHECKING:
     from nur.adapters.onnx.embedder import OnnxEmbedder
@@ -38,14 +38,14 @@ async def store_embedder(settings: Settings, ledger: Ledger, clock: Clock) -> Em
     A store takes a model for its own only once that model has answered: a provider that is down at the first start
     decides nothing. Raises BadConfiguration, KeyRefused.
     """
-    settled = await ledger.fact(EMBEDDING_VERSION)
-    has_vectors = settled is not None and settled in await ledger.held_versions()
-    model = _model_to_use(settings, settled, has_vectors=has_vectors)
+    with_times = await ledger.fact(EMBEDDING_VERSION)
+    has_vectors = with_times is not None and with_times in await ledger.vector_counts()
+    model = _model_to_use(settings, with_times, has_vectors=has_vectors)
     if model.provider == OPENAI_PROVIDER and settings.openai_api_key is None and has_vectors:
         log.error("embedder_absent", model=model.name)
         return AbsentEmbedder(model, NO_KEY.format(version=model.version))
     inner = open_embedder(settings, model)
-    bound = settled == model.version
+    bound = with_times == model.version
     if model.provider != OPENAI_PROVIDER:
         if not bound:
             await _bind(ledger, model)
@@ -59,25 +59,25 @@ async def store_embedder(settings: Settings, ledger: Ledger, clock: Clock) -> Em
     return embedder
 
 
-def _model_to_use(settings: Settings, settled: str | None, *, has_vectors: bool) -> EmbeddingModel:
+def _model_to_use(settings: Settings, with_times: str | None, *, has_vectors: bool) -> EmbeddingModel:
     """The store's model; that of the settings for a store that has none, or has nothing embedded with it."""
-    if settled is None:
+    if with_times is None:
         return wanted_model(settings)
-    held = EmbeddingModel.parse(settled)
+    existing = EmbeddingModel.parse(with_times)
     try:
-        refuse_other_model(settings, held)
+        refuse_other_model(settings, existing)
     except BadConfiguration:
         if has_vectors:
             raise
         return wanted_model(settings)
-    lacks_key = held.provider == OPENAI_PROVIDER and settings.openai_api_key is None
-    return wanted_model(settings) if lacks_key and not has_vectors else held
+    lacks_key = existing.provider == OPENAI_PROVIDER and settings.openai_api_key is None
+    return wanted_model(settings) if lacks_key and not has_vectors else existing
 
 
 async def _bind(ledger: Ledger, model: EmbeddingModel) -> None:
     """Make this the store's model."""
     await ledger.set_fact(EMBEDDING_VERSION, model.version)
-    await ledger.settle(FIRST_EMBEDDING_VERSION, model.version)
+    await ledger.set_if_absent(FIRST_EMBEDDING_VERSION, model.version)
 
 
 async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, has_vectors: bool) -> None:
@@ -90,20 +90,20 @@ async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, h
         )
 
 
-def refuse_other_model(settings: Settings, held: EmbeddingModel) -> None:
+def refuse_other_model(settings: Settings, existing: EmbeddingModel) -> None:
     """A store keeps its model: settings that name another one are refused. Raises BadConfiguration."""
     wanted = wanted_model(settings)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
-    if explicit and wanted.provider == held.provider and wanted != held:
+    if explicit and wanted.provider == existing.provider and wanted != existing:
         raise BadConfiguration(
-            f"{MODEL_SETTINGS[held.provider]}: the store holds vectors of {held.version}, the settings ask for "
+            f"{MODEL_SETTINGS[existing.provider]}: the store holds vectors of {existing.version}, the settings ask for "
             f"{wanted.version}. "
             f"Change the setting back, or embed everything again with: nur reembed --to {wanted.version}"
         )
-    if settings.embeddings != "auto" and wanted.provider != held.provider:
+    if settings.embeddings != "auto" and wanted.provider != existing.provider:
         raise BadConfiguration(
-            f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {held.version}. "
-            f"Set EMBEDDINGS={held.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
+            f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {existing.version}. "
+            f"Set EMBEDDINGS={existing.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
         )
 
 
@@ -175,8 +175,8 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         )
     from nur.adapters.openai.batches import BatchLimits
     from nur.adapters.openai.embedder import OpenAIEmbedder
-    from nur.adapters.openai.retries import Patience
-    from nur.retrieval import tokens
+    from nur.adapters.openai.retries import RetryPolicy
+    from nur.retrieval.text import tokens
 
     return OpenAIEmbedder(
         model,
@@ -184,7 +184,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         count_tokens=tokens.count,
         base_url=settings.openai_base_url,
         send_dimensions="text-embedding-3" in model.name or "openai_embed_dims" in settings.model_fields_set,
-        patience=Patience(
+        retry_policy=RetryPolicy(
             retries=settings.openai_max_retries,
             timeout_seconds=settings.openai_timeout,
             deadline_seconds=settings.embedding_deadline,
@@ -212,13 +212,13 @@ async def refuse_bad_key(embedder: Embedder) -> Probe:
     return probe
 
 
-def measured_profile(settings: Settings, model: EmbeddingModel) -> ModelProfile:
+def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCalibration:
     """What was measured about the model on this store, else what comes with the program."""
     path = settings.nur_data_dir / FOLDER / file_name(model.version)
     if not path.is_file():
-        return profile_of(model.version)
+        return calibration_of(model.version)
     try:
-        profile = ModelProfile.from_json(path.read_text(encoding="utf-8"))
+        profile = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadConfiguration(f"{path}: {error}. Remove the file, or measure again.") from error
     if profile.embedding_version != model.version:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadConfiguration
-from nur.services.index_note import record
+from nur.services.indexing.index_note import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

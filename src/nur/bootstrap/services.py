@@ -5,42 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.bootstrap.cutting import policies, tokenisers
-from nur.bootstrap.embedders import measured_profile, open_named
+from nur.bootstrap.chunking import policies, tokenisers
+from nur.bootstrap.embedders import measured_calibration, open_named
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
-from nur.services.add_event import AddEvent
-from nur.services.add_note import AddNote
-from nur.services.append_turn import AppendTurn
-from nur.services.chunk_vectors import ChunkVectors
-from nur.services.edit_note import EditNote
-from nur.services.explain import Explain
-from nur.services.find_duplicates import FindDuplicates
-from nur.services.forget import Forget
-from nur.services.gather import Gather
-from nur.services.get_artifact import GetArtifact
-from nur.services.get_note import GetNote
 from nur.services.health import Health
-from nur.services.ingest import Ingest
-from nur.services.list_notes import ListNotes
+from nur.services.indexing.chunk_vectors import ChunkVectors
+from nur.services.indexing.index_worker import IndexWorker
+from nur.services.indexing.rebuild import Rebuild
+from nur.services.indexing.wait_until_indexed import WaitUntilIndexed
+from nur.services.indexing.watch_index import WatchIndex
+from nur.services.jobs.housekeeping import Housekeeping
+from nur.services.jobs.reembed_online import ReembedOnline
+from nur.services.notes.add_event import AddEvent
+from nur.services.notes.add_note import AddNote
+from nur.services.notes.append_turn import AppendTurn
+from nur.services.notes.edit_note import EditNote
+from nur.services.notes.find_duplicates import FindDuplicates
+from nur.services.notes.forget import Forget
+from nur.services.notes.get_artifact import GetArtifact
+from nur.services.notes.get_note import GetNote
+from nur.services.notes.ingest import Ingest
+from nur.services.notes.list_notes import ListNotes
+from nur.services.notes.reembed_artifact import ReembedArtifact
+from nur.services.notes.remember import Remember
+from nur.services.notes.store_note import StoreNote
+from nur.services.notes.trash import Trash
 from nur.services.privacy import PrivacyFilter
-from nur.services.query_vector import QueryVector
-from nur.services.quote import Quote
-from nur.services.rebuild import Rebuild
-from nur.services.reembed_artifact import ReembedArtifact
-from nur.services.reembed_online import ReembedOnline
-from nur.services.remember import Remember
-from nur.services.rerank import Rerank
-from nur.services.search import Search
-from nur.services.search_sessions import SearchSessions
-from nur.services.store_note import StoreNote
-from nur.services.tidy import Tidy
-from nur.services.trace_searches import TraceSearches
-from nur.services.trash import Trash
-from nur.services.wait_until_indexed import WaitUntilIndexed
-from nur.services.watch_index import WatchIndex
-from nur.services.work import Work
+from nur.services.search.explain import Explain
+from nur.services.search.extract_passages import ExtractPassages
+from nur.services.search.query_vector import QueryVector
+from nur.services.search.rerank import Rerank
+from nur.services.search.retrieve import Retrieve
+from nur.services.search.search import Search
+from nur.services.search.search_log import SearchLog
+from nur.services.search.search_sessions import SearchSessions
 
 if TYPE_CHECKING:
     from nur.ports.clock import Clock
@@ -88,16 +88,16 @@ class Services:
     wait_until_indexed: WaitUntilIndexed
     search: Search
     explain: Explain
-    traces: TraceSearches
+    traces: SearchLog
     search_sessions: SearchSessions
     list_notes: ListNotes
     forget: Forget
     trash: Trash
-    tidy: Tidy
+    tidy: Housekeeping
     rebuild: Rebuild
     reembed: ReembedOnline
     health: Health
-    work: Work
+    work: IndexWorker
     watch_index: WatchIndex
     privacy: PrivacyFilter
     ledger: Ledger
@@ -119,19 +119,19 @@ def assemble(
     on_failure = FailurePolicy.of(settings)
     privacy = PrivacyFilter(settings.privacy_enforcement)
     get_artifact = GetArtifact(ledger, embedder, privacy, clock)
-    traces = TraceSearches(ledger, clock, settings.trace_retention_days, settings.trace_queries)
+    traces = SearchLog(ledger, clock, settings.trace_retention_days, settings.trace_queries)
     version = embedder.model.version
-    work = Work(ledger, index, embedder, clock)
+    work = IndexWorker(ledger, index, embedder, clock)
     watch_index = WatchIndex(ledger, index, clock, version, work.wake)
     search = Search(
-        gather=Gather(ledger, index, watch_index, embedder, QueryVector(embedder), privacy),
+        gather=Retrieve(ledger, index, watch_index, embedder, QueryVector(embedder), privacy),
         rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
-        quote=Quote(ledger),
+        quote=ExtractPassages(ledger),
         traces=traces,
         ledger=ledger,
         embedder=embedder,
         clock=clock,
-        profile=measured_profile(settings, embedder.model),
+        profile=measured_calibration(settings, embedder.model),
         fusion=Fusion(settings.fusion),
     )
     get_note = GetNote(ledger, privacy, clock)
@@ -156,7 +156,7 @@ def assemble(
         list_notes=ListNotes(ledger, privacy),
         forget=forget,
         trash=trash,
-        tidy=Tidy(ledger, forget, trash, clock),
+        tidy=Housekeeping(ledger, forget, trash, clock),
         rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
         reembed=ReembedOnline(ledger, embedder, lambda name: open_named(settings, name), clock),
         health=Health(ledger, index, watch_index, embedder, clock),

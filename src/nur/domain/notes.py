@@ -78,7 +78,7 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class NoteMetadata:
     """Everything about a note that is neither its text nor its bookkeeping; what its kind lacks stays empty."""
 
     type: str | None = None  #: memory type, artifact type or a note's own
@@ -114,7 +114,7 @@ class Note:
     tenant: str
     owner: str
     kind: Kind
-    about: Description
+    meta: NoteMetadata
     content_hash: str
     token_count: int
     chunk_count: int
@@ -131,7 +131,7 @@ class Note:
     @property
     def identity(self) -> str:
         """What makes two writes the same note."""
-        return identity(self.kind, self.owner, self.about, self.content_hash)
+        return identity(self.kind, self.owner, self.meta, self.content_hash)
 
     @property
     def is_chunked(self) -> bool:
@@ -139,7 +139,7 @@ class Note:
         return self.chunk_count > 1
 
 
-def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> str:
+def identity(kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> str:
     """What makes two writes the same note; unique among a tenant's active notes.
 
     A turn's place, a key, or the source id of an artifact or a note where there is one, else the text itself, an
@@ -147,21 +147,21 @@ def identity(kind: Kind, owner: str, about: Description, content_hash: str) -> s
     parts apart: ("a:b", "c") and ("a", "b:c") differ.
     """
     if kind is Kind.TURN:
-        return turn_identity(about.conversation_id, about.turn_index)
+        return turn_identity(meta.conversation_id, meta.turn_index)
     parts: list[str | None]
-    if kind is Kind.ARTIFACT and about.source_id is not None:
-        parts = ["artifact source", about.source_system, about.source_id]
+    if kind is Kind.ARTIFACT and meta.source_id is not None:
+        parts = ["artifact source", meta.source_system, meta.source_id]
     elif kind is Kind.ARTIFACT:
         parts = ["artifact text", content_hash]
-    elif about.key is not None:
-        parts = [f"{kind} key", about.project, about.agent, about.scope, about.key]
-    elif kind is Kind.NOTE and about.source_id is not None:  # events and memories: one source may have many
-        parts = ["note source", about.source_system, about.source_id]
+    elif meta.key is not None:
+        parts = [f"{kind} key", meta.project, meta.agent, meta.scope, meta.key]
+    elif kind is Kind.NOTE and meta.source_id is not None:  # events and memories: one source may have many
+        parts = ["note source", meta.source_system, meta.source_id]
     elif kind is Kind.EVENT:  # what happens twice is two events
-        happened = None if about.occurred_at is None else about.occurred_at.isoformat()
-        parts = ["event text", owner, about.project, about.agent, about.scope, happened, content_hash]
+        happened = None if meta.occurred_at is None else meta.occurred_at.isoformat()
+        parts = ["event text", owner, meta.project, meta.agent, meta.scope, happened, content_hash]
     else:
-        parts = [f"{kind} text", owner, about.project, about.agent, about.scope, content_hash]
+        parts = [f"{kind} text", owner, meta.project, meta.agent, meta.scope, content_hash]
     return json.dumps(parts, ensure_ascii=False)
 
 
@@ -176,15 +176,15 @@ TELLING_IDS = frozenset({Kind.TURN, Kind.ARTIFACT})
 
 def public_ids(note: Note) -> Iterator[str]:
     """Public ids to try for a new note, best first."""
-    about = note.about
+    meta = note.meta
     if note.kind is Kind.TURN:
-        yield f"{about.conversation_id}_turn_{about.turn_index}"
+        yield f"{meta.conversation_id}_turn_{meta.turn_index}"
     elif note.kind is Kind.ARTIFACT:
         # 8 hex digits collide for half of all stores of 77,000 artifacts: whoever comes second gets a longer id.
-        name = f"{about.source_system}:{about.source_id}"
+        name = f"{meta.source_system}:{meta.source_id}"
         if note.tenant != DEFAULT_TENANT:
             name = f"{note.tenant}:{name}"
-        digest = sha256(name) if about.source_id is not None else note.content_hash
+        digest = sha256(name) if meta.source_id is not None else note.content_hash
         yield from (f"art_{digest[:length]}" for length in range(8, 65, 4))
     else:
         prefix = {Kind.MEMORY: "mem", Kind.NOTE: "note", Kind.EVENT: "evt"}[note.kind]

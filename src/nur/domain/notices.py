@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind
-from nur.domain.search import Mode, Silence
+from nur.domain.search import EmptyReason, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.filters import NoteFilter
     from nur.domain.search import SearchRequest
-    from nur.domain.selection import Selection
 
 CLOSE = "Nothing stored is close enough to the question."
 _NAMES = {
@@ -29,23 +29,23 @@ _ONE_BY_ONE = "The vector index does not answer; stored vectors were compared on
 
 
 def search_notice(
-    request: SearchRequest, degraded: Sequence[str], reason: Silence | None, *, compared: bool
+    request: SearchRequest, degraded: Sequence[str], reason: EmptyReason | None, *, compared: bool
 ) -> str | None:
     """What is missing from this answer and why; None when nothing is. `compared`: by meaning, index or not."""
-    if reason is Silence.NOTHING_STORED:
-        return nothing_stored(request.selection)
-    if reason is Silence.BELOW_FLOOR:
+    if reason is EmptyReason.NOTHING_STORED:
+        return nothing_stored(request.where)
+    if reason is EmptyReason.BELOW_FLOOR:
         return CLOSE
     without = _ONE_BY_ONE if compared else _without_vectors(request.mode)
     sentences = {"dense": without, "rerank": _RERANK}
     return " ".join(sentences[ranker] for ranker in degraded) or None
 
 
-def nothing_stored(selection: Selection) -> str:
+def nothing_stored(where: NoteFilter) -> str:
     """Why a selection is empty: nothing of these kinds is stored, or the filters leave nothing."""
-    names = [name for kind, name in _NAMES.items() if kind in selection.kinds]
+    names = [name for kind, name in _NAMES.items() if kind in where.kinds]
     every = len(names) == len(_NAMES)
-    if _has_filters(selection):
+    if _has_filters(where):
         return f"No stored {'notes' if every else _listed(names)} match the filters."
     return "Nothing is stored yet." if every else f"No {_listed(names)} are stored yet."
 
@@ -56,11 +56,11 @@ def _without_vectors(mode: Mode) -> str:
     return f"Searched by words only: {_NO_VECTORS}, so notes that use other words are missing."
 
 
-def _has_filters(selection: Selection) -> bool:
+def _has_filters(where: NoteFilter) -> bool:
     asked = (
-        *(selection.type, selection.min_confidence, selection.conversation_id, selection.source_system),
-        *(selection.sensitivity, selection.visibility, selection.occurred_from, selection.occurred_to),
-        *(selection.project, selection.agent, selection.scope),
+        *(where.type, where.min_confidence, where.conversation_id, where.source_system),
+        *(where.sensitivity, where.visibility, where.occurred_from, where.occurred_to),
+        *(where.project, where.agent, where.scope),
     )
     return any(asked)
 

@@ -17,7 +17,7 @@ from nur.domain.retention import lasting
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.notes import Description, Note
+    from nur.domain.notes import Note, NoteMetadata
     from nur.domain.writes import Draft, Protection
 
 
@@ -29,42 +29,42 @@ class ProtectionRules:
 
     def resolve(self, draft: Draft, existing: Note | None, now: datetime) -> Draft:
         """The draft with its protection filled in. Raises BadRequest for an end that is over or missing."""
-        about = draft.about
+        meta = draft.meta
         if existing is not None and sha256(draft.text) == existing.content_hash:
-            about = self._with_source(about, existing.about)
-        about = self.private(about, draft.stated, None if existing is None else existing.about)
-        about = _retained(about, draft.stated, existing if existing is not None and is_alive(existing, now) else None)
-        return replace(draft, about=lasting(about, now))
+            meta = self._with_source(meta, existing.meta)
+        meta = self.private(meta, draft.stated, None if existing is None else existing.meta)
+        meta = _retained(meta, draft.stated, existing if existing is not None and is_alive(existing, now) else None)
+        return replace(draft, meta=lasting(meta, now))
 
-    def private(self, about: Description, stated: Protection, existing: Description | None) -> Description:
+    def private(self, meta: NoteMetadata, stated: Protection, existing: NoteMetadata | None) -> NoteMetadata:
         """The description with its sensitivity and visibility."""
-        is_sensitive = self._is_sensitive(about)
+        is_sensitive = self._is_sensitive(meta)
         sensitivity, visibility = Sensitivity.NORMAL, Visibility.ME
         if is_sensitive:
             sensitivity = Sensitivity.HIGHLY_SENSITIVE
         if existing is not None and (self._is_sensitive(existing) or not is_sensitive):
             sensitivity, visibility = existing.sensitivity, existing.visibility
-        return replace(about, sensitivity=stated.sensitivity or sensitivity, visibility=stated.visibility or visibility)
+        return replace(meta, sensitivity=stated.sensitivity or sensitivity, visibility=stated.visibility or visibility)
 
-    def _with_source(self, about: Description, existing: Description) -> Description:
+    def _with_source(self, meta: NoteMetadata, existing: NoteMetadata) -> NoteMetadata:
         """The same text from elsewhere does not hide that it came from a sensitive source."""
-        if self._is_sensitive(about) or not self._is_sensitive(existing):
-            return about
+        if self._is_sensitive(meta) or not self._is_sensitive(existing):
+            return meta
         return replace(
-            about,
+            meta,
             source_system=existing.source_system,
             source_id=existing.source_id,
             source_url=existing.source_url,
         )
 
-    def _is_sensitive(self, about: Description) -> bool:
-        return (about.source_system or "").casefold() in self.sensitive_sources
+    def _is_sensitive(self, meta: NoteMetadata) -> bool:
+        return (meta.source_system or "").casefold() in self.sensitive_sources
 
 
-def _retained(about: Description, stated: Protection, existing: Note | None) -> Description:
+def _retained(meta: NoteMetadata, stated: Protection, existing: Note | None) -> NoteMetadata:
     """The description with how long it is kept."""
     if stated.retention is not None or stated.expires_at is not None:
-        return replace(about, retention=stated.retention or Retention.CUSTOM, expires_at=stated.expires_at)
+        return replace(meta, retention=stated.retention or Retention.CUSTOM, expires_at=stated.expires_at)
     if existing is not None:
-        return replace(about, retention=existing.about.retention, expires_at=existing.about.expires_at)
-    return replace(about, retention=Retention.FOREVER, expires_at=None)
+        return replace(meta, retention=existing.meta.retention, expires_at=existing.meta.expires_at)
+    return replace(meta, retention=Retention.FOREVER, expires_at=None)

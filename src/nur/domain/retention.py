@@ -12,7 +12,7 @@ from nur.domain.notes import Retention
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.notes import Description
+    from nur.domain.notes import NoteMetadata
 
 
 def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> datetime | None:
@@ -24,22 +24,22 @@ def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> d
     return now + timedelta(days=ttl_days)
 
 
-def lasting(about: Description, now: datetime) -> Description:
+def lasting(meta: NoteMetadata, now: datetime) -> NoteMetadata:
     """The description with a retention that fits its end. Raises BadRequest for an end that is over or missing."""
-    if about.expires_at is not None and about.expires_at <= now:
+    if meta.expires_at is not None and meta.expires_at <= now:
         raise BadRequest("expires_at must lie in the future")
-    if about.retention is Retention.CUSTOM and about.expires_at is None:
+    if meta.retention is Retention.CUSTOM and meta.expires_at is None:
         raise BadRequest("retention_policy custom needs expires_at")
-    if about.expires_at is not None and about.retention is Retention.FOREVER:
-        return replace(about, retention=Retention.CUSTOM)
-    return about
+    if meta.expires_at is not None and meta.retention is Retention.FOREVER:
+        return replace(meta, retention=Retention.CUSTOM)
+    return meta
 
 
-def expiry(about: Description, ingested_at: datetime) -> datetime | None:
+def expiry(meta: NoteMetadata, ingested_at: datetime) -> datetime | None:
     """When the note disappears by itself: after a year with `1y`, at its own time where it has one, else never."""
-    if about.retention is Retention.ONE_YEAR:
+    if meta.retention is Retention.ONE_YEAR:
         return _a_year_after(ingested_at)
-    return about.expires_at
+    return meta.expires_at
 
 
 def _a_year_after(moment: datetime) -> datetime:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Principal
-from nur.domain.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ class Fusion(StrEnum):
     RRF = "rrf"  #: weighted reciprocal ranks
 
 
-class Silence(StrEnum):
+class EmptyReason(StrEnum):
     """Why an answer is empty."""
 
     NOTHING_STORED = "nothing_stored"  #: nothing is stored that could match: the selection is empty
@@ -58,7 +58,7 @@ class SearchRequest:
 
     query: str
     principal: Principal = field(default_factory=Principal)
-    selection: Selection = field(default_factory=Selection)
+    where: NoteFilter = field(default_factory=NoteFilter)
     limit: int = 5
     mode: Mode = Mode.HYBRID
     max_chars: int = DEFAULT_MAX_CHARS
@@ -114,7 +114,7 @@ class SearchResult:
     trace_id: UUID  #: of the trace that says how this came about
     model: EmbeddingModel  #: whose vectors were compared
     degraded: tuple[str, ...] = ()
-    reason: Silence | None = None  #: set when there are no hits
+    reason: EmptyReason | None = None  #: set when there are no hits
     notice: str | None = None  #: what the answer lacks and why, in words
     confidence: float | None = None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers spoke
 

@@ -7,15 +7,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind, NoteId
-from nur.domain.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
 
-class Verdict(StrEnum):
+class CandidateOutcome(StrEnum):
     """Why a candidate was kept or dropped."""
 
     RETURNED = "returned"
@@ -33,7 +33,7 @@ class TracedCandidate(NamedTuple):
     """
 
     chunk_key: ChunkKey
-    verdict: Verdict
+    verdict: CandidateOutcome
     public_id: str | None = None  #: None, like all that follows, for what the ledger does not show
     chunk_index: int | None = None
     place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut
@@ -78,17 +78,17 @@ class Trace:
     created_at: datetime
 
 
-def selection_as_json(selection: Selection) -> dict[str, Any]:
+def filter_as_json(where: NoteFilter) -> dict[str, Any]:
     """What a selection asks, without what it does not ask."""
-    asked: dict[str, Any] = {"kinds": sorted(selection.kinds)}
-    for each in fields(selection):
-        value = getattr(selection, each.name)
+    asked: dict[str, Any] = {"kinds": sorted(where.kinds)}
+    for each in fields(where):
+        value = getattr(where, each.name)
         if each.name != "kinds" and value is not None:
             asked[each.name] = value.isoformat() if isinstance(value, datetime) else value
     return asked
 
 
-def selection_from_json(asked: Mapping[str, Any]) -> Selection:
+def filter_from_json(asked: Mapping[str, Any]) -> NoteFilter:
     """The selection that was written down."""
     times = {name: datetime.fromisoformat(asked[name]) for name in ("occurred_from", "occurred_to") if name in asked}
-    return Selection(**{**asked, **times, "kinds": frozenset(Kind(kind) for kind in asked["kinds"])})
+    return NoteFilter(**{**asked, **times, "kinds": frozenset(Kind(kind) for kind in asked["kinds"])})

@@ -11,7 +11,7 @@ from nur.domain.chunks import chunk_public_id
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.notes import Description, Kind, Note, Retention, Sensitivity, Visibility
+    from nur.domain.notes import Kind, Note, NoteMetadata, Retention, Sensitivity, Visibility
 
 
 class Outcome(StrEnum):
@@ -54,7 +54,7 @@ class Draft:
 
     kind: Kind
     text: str
-    about: Description  #: its protection is filled in by `ProtectionRules` from what is stated
+    meta: NoteMetadata  #: its protection is filled in by `ProtectionRules` from what is stated
     stated: Protection
     ingested_at: datetime | None = None  #: None: now, unless it is a note whose text stays
 

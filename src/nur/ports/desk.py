@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from nur.domain.notes import NoteId
 
 #: After so long a claim without an answer is taken for that of a process that died.
-CLAIM_SECONDS = 60.0
+RESERVATION_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class CommittedChange:
     """What a call committed, as the audit log has it."""
 
     public_id: str | None  #: None: purged since, and the id would tell what it was
@@ -26,13 +26,15 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class IdempotencyRecord:
     """An idempotency key that somebody used before."""
 
     request_hash: str
     status_code: int | None  #: None: not answered
     response: Mapping[str, Any] | None
-    deed: Deed | None = None  #: of a call that was given up: it committed this and died before its answer
+    committed: CommittedChange | None = (
+        None  #: of a call that was given up: it committed this and died before its answer
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,20 @@ class HitRecord:
 class Desk(Protocol):
     """Short-lived records; every method is one transaction."""
 
-    async def claim(self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime) -> Claim | None:
+    async def reserve_key(
+        self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime
+    ) -> IdempotencyRecord | None:
         """Take an idempotency key; None: it is ours, else what is held under it.
 
         By the trace id the audit log knows what the call did, should nobody be left to say so.
         """
         ...
 
-    async def answer_claim(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
+    async def save_response(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
         """Keep the answer under the key."""
         ...
 
-    async def drop_claim(self, tenant: str, key: str) -> None:
+    async def release_key(self, tenant: str, key: str) -> None:
         """The call failed: the key is free again, unless it is answered or the call committed something."""
         ...
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nur.ports.desk import Desk
-from nur.ports.stored import OPENING, Candidate, Glance, NewChunk, NoteWrite, StoredChunk, Written
+from nur.ports.stored import OPENING, ChunkWithNote, NewChunk, NoteWrite, ScoringView, StoredChunk, Written
 from nur.ports.upkeep import Backlog, Job, Upkeep
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
-    from nur.domain.selection import Selection
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.embedder import Floats
 
@@ -25,18 +25,18 @@ __all__ = [
     "UNKNOWN",
     "VERSIONS_KEPT",
     "Backlog",
-    "Candidate",
-    "Corpus",
-    "Frequency",
-    "Glance",
+    "ChunkWithNote",
+    "CorpusStatistics",
     "Job",
     "Ledger",
-    "Lexical",
+    "LexicalHit",
     "NewChunk",
     "NoteWrite",
     "Order",
-    "Place",
+    "PageCursor",
+    "ScoringView",
     "StoredChunk",
+    "TermFrequency",
     "Written",
 ]
 
@@ -52,7 +52,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageCursor:
     """Where a listing stopped: holds even when the note there is changed or gone meanwhile."""
 
     ingested_at: datetime
@@ -60,30 +60,30 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexical:
+class LexicalHit:
     """A chunk found by its words."""
 
     chunk_key: ChunkKey
     score: float  #: BM25, higher is better
 
 
-class Frequency(NamedTuple):
+class TermFrequency(NamedTuple):
     """How common a term is."""
 
     chunks: int  #: that hold it
     occurrences: int
 
 
-UNKNOWN = Frequency(0, 0)
+UNKNOWN = TermFrequency(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class CorpusStatistics:
     """What is stored, counted in chunks: the statistics behind idf and length."""
 
     chunks: int
     terms: int  #: all terms of all chunks
-    frequencies: Mapping[str, Frequency]  #: of the terms asked for; unknown ones are left out
+    frequencies: Mapping[str, TermFrequency]  #: of the terms asked for; unknown ones are left out
 
     @property
     def average_length(self) -> float:
@@ -110,7 +110,7 @@ class Ledger(Upkeep, Desk, Protocol):
         """One of the store's own facts: store_id, embedding_version, analyzer_version and the like."""
         ...
 
-    async def settle(self, name: str, value: str) -> str:
+    async def set_if_absent(self, name: str, value: str) -> str:
         """Set a fact unless it is set already; gives back the one that holds."""
         ...
 
@@ -139,12 +139,12 @@ class Ledger(Upkeep, Desk, Protocol):
         ...
 
     async def notes(
-        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
+        self, where: NoteFilter, *, order: Order = Order.NEWEST, limit: int, after: str | PageCursor | None = None
     ) -> list[Note]:
         """A page of active notes; `after` is the last one seen, by public id or (NEWEST alone) by its place."""
         ...
 
-    async def count(self, selection: Selection) -> int:
+    async def count(self, where: NoteFilter) -> int:
         """How many active notes are selected."""
         ...
 
@@ -160,35 +160,33 @@ class Ledger(Upkeep, Desk, Protocol):
         """Stored vectors; a chunk without one is left out."""
         ...
 
-    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+    async def lexical(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[LexicalHit]:
         """Chunks that hold any of the terms, best first."""
         ...
 
-    async def corpus(self, terms: Sequence[str]) -> Corpus:
+    async def corpus(self, terms: Sequence[str]) -> CorpusStatistics:
         """Statistics of what is stored, for these terms."""
         ...
 
-    async def unindexed(
-        self, selection: Selection, embedding_version: str, limit: int
-    ) -> tuple[list[ChunkKey], Floats]:
+    async def unindexed(self, where: NoteFilter, embedding_version: str, limit: int) -> tuple[list[ChunkKey], Floats]:
         """Chunks whose index record is not at their note's revision, with their vectors."""
         ...
 
     async def selected_vectors(
-        self, selection: Selection, embedding_version: str, limit: int
+        self, where: NoteFilter, embedding_version: str, limit: int
     ) -> tuple[list[ChunkKey], Floats]:
         """Chunks in the selection with their vectors, whatever the index holds."""
         ...
 
-    async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
+    async def scoring_views(self, keys: Sequence[ChunkKey], where: NoteFilter) -> list[ScoringView]:
         """Look at chunks; what is deleted, expired or outside the selection is left out."""
         ...
 
-    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Glance]:
+    async def turns_near(self, places: Collection[tuple[str, int]], where: NoteFilter) -> list[ScoringView]:
         """Look at the chunks of the turns at these places (conversation, index), as far as they are selected."""
         ...
 
-    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+    async def candidates(self, keys: Sequence[ChunkKey], where: NoteFilter) -> list[ChunkWithNote]:
         """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
         ...
 

@@ -66,7 +66,7 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ChunkWithNote:
     """A chunk that may be shown, re-read with its note."""
 
     stored: StoredChunk
@@ -74,7 +74,7 @@ class Candidate:
     sentences: bytes = b""  #: what passages need of it; only `candidates` reads this
 
 
-class Glance(NamedTuple):
+class ScoringView(NamedTuple):
     """A chunk as ranking sees it: its terms and its place, but no text. A search looks at hundreds and shows five."""
 
     chunk_key: ChunkKey
@@ -96,7 +96,7 @@ class Glance(NamedTuple):
     turn_index: int | None
 
     @classmethod
-    def of(cls, stored: StoredChunk, note: Note) -> Glance:
+    def of(cls, stored: StoredChunk, note: Note) -> ScoringView:
         """What is seen at a glance of a chunk that was read whole."""
         return cls(
             chunk_key=stored.chunk_key,
@@ -109,13 +109,13 @@ class Glance(NamedTuple):
             public_id=note.public_id,
             tenant=note.tenant,
             owner=note.owner,
-            visibility=note.about.visibility,
+            visibility=note.meta.visibility,
             kind=note.kind,
             chunk_count=note.chunk_count,
             heading=note.heading,
-            role=note.about.role,
-            conversation_id=note.about.conversation_id,
-            turn_index=note.about.turn_index,
+            role=note.meta.role,
+            conversation_id=note.meta.conversation_id,
+            turn_index=note.meta.turn_index,
         )
 
     @property

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
-    from nur.ports.stored import Candidate, StoredChunk
+    from nur.ports.stored import ChunkWithNote, StoredChunk
 
 
 #: The fact that names the model which the store is to have from its next opening on.
@@ -78,7 +78,7 @@ class Upkeep(Protocol):
         """Say that the index holds nothing, and queue every note, the oldest first; gives back how many."""
         ...
 
-    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[ChunkWithNote]:
         """Chunks that the index should hold and show, drawn at random: those of expired notes are left out."""
         ...
 
@@ -86,7 +86,7 @@ class Upkeep(Protocol):
         """How many chunks the index should hold."""
         ...
 
-    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[ChunkWithNote]:
         """Active chunks with a vector, by key, for reading the whole store in order."""
         ...
 
@@ -169,7 +169,7 @@ class Upkeep(Protocol):
         """Leave no bytes of what was purged in the files."""
         ...
 
-    async def held_versions(self) -> dict[str, int]:
+    async def vector_counts(self) -> dict[str, int]:
         """How many chunk vectors there are of each embedding version."""
         ...
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
-    from nur.domain.selection import Selection
     from nur.ports.embedder import Floats
 
 
@@ -81,7 +81,7 @@ class VectorIndex(Protocol):
         """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
         ...
 
-    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+    async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         """The nearest chunks in the selection, nearest first. May be stale: the ledger has the last word."""
         ...
 

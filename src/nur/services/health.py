@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Embedder
     from nur.ports.ledger import Backlog, Ledger
     from nur.ports.vector_index import IndexHealth, VectorIndex
-    from nur.services.watch_index import WatchIndex
+    from nur.services.indexing.watch_index import WatchIndex
 
 #: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
 PROBE_SECONDS = 30.0

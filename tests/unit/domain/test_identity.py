@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.chunks import sha256
-from nur.domain.notes import Description, Kind, identity
+from nur.domain.notes import Kind, NoteMetadata, identity
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-FULL = Description(
+FULL = NoteMetadata(
     key="rel",
     source_system="github",
     source_id="issues/5",
@@ -28,7 +28,7 @@ FULL = Description(
 names = st.one_of(st.none(), st.sampled_from(["", "key", "note key", "a:b", '"', "event"]), st.text(max_size=5))
 texts = st.sampled_from(["", "key", "p"])
 descriptions = st.builds(
-    Description,
+    NoteMetadata,
     key=names,
     source_system=names,
     source_id=names,
@@ -41,12 +41,12 @@ descriptions = st.builds(
 )
 
 
-def name_of(kind: Kind, about: Description, text: str = "Tea at four.", owner: str = "local") -> str:
-    return identity(kind, owner, about, sha256(text))
+def name_of(kind: Kind, meta: NoteMetadata, text: str = "Tea at four.", owner: str = "local") -> str:
+    return identity(kind, owner, meta, sha256(text))
 
 
 @given(st.lists(descriptions, min_size=2, max_size=2), st.sampled_from(["local", "key"]))
-def test_notes_of_two_kinds_are_never_the_same(abouts: list[Description], owner: str) -> None:
+def test_notes_of_two_kinds_are_never_the_same(abouts: list[NoteMetadata], owner: str) -> None:
     first, second = abouts
     for one, other in combinations(Kind, 2):
         assert name_of(one, first, owner=owner) != name_of(other, second, owner=owner)
@@ -75,8 +75,8 @@ def test_notes_of_two_kinds_are_never_the_same(abouts: list[Description], owner:
 def test_the_same_text_is_the_same_note(
     kind: Kind, without: dict[str, Any], change: dict[str, Any], is_same: bool
 ) -> None:
-    about = replace(FULL, **without)
-    assert (name_of(kind, about) == name_of(kind, replace(about, **change))) is is_same
+    meta = replace(FULL, **without)
+    assert (name_of(kind, meta) == name_of(kind, replace(meta, **change))) is is_same
 
 
 @pytest.mark.parametrize(
@@ -96,5 +96,5 @@ def test_the_same_text_is_the_same_note(
 def test_another_text_is_the_same_note_where_something_else_names_it(
     kind: Kind, without: dict[str, Any], is_same: bool
 ) -> None:
-    about = replace(FULL, **without)
-    assert (name_of(kind, about) == name_of(kind, about, "Tea at five.")) is is_same
+    meta = replace(FULL, **without)
+    assert (name_of(kind, meta) == name_of(kind, meta, "Tea at five.")) is is_same

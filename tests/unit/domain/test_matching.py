@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from nur.domain.filters import NoteFilter
 from nur.domain.matching import matches
 from nur.domain.notes import Kind, Status
-from nur.domain.selection import Selection
 from tests.index_notes import NOW, a_note
 
 SECOND = timedelta(seconds=1)
@@ -42,15 +42,15 @@ SECOND = timedelta(seconds=1)
         ({}, {"kinds": frozenset({Kind.TURN})}, False),
     ],
 )
-def test_a_memory(about: dict[str, Any], asked: dict[str, Any], expected: bool) -> None:
-    assert matches(a_note(1, **about), Selection(**asked), NOW) is expected
+def test_a_memory(meta: dict[str, Any], asked: dict[str, Any], expected: bool) -> None:
+    assert matches(a_note(1, **meta), NoteFilter(**asked), NOW) is expected
 
 
 @pytest.mark.parametrize(("conversation", "expected"), [("c1", True), ("c2", False)])
 def test_a_turn_must_be_of_the_conversation(conversation: str, expected: bool) -> None:
     turn = a_note(1, Kind.TURN, conversation_id="c1")
-    assert matches(turn, Selection(conversation_id=conversation), NOW) is expected
+    assert matches(turn, NoteFilter(conversation_id=conversation), NOW) is expected
 
 
 def test_the_trash_is_never_selected() -> None:
-    assert not matches(replace(a_note(1), status=Status.DELETED), Selection(), NOW)
+    assert not matches(replace(a_note(1), status=Status.DELETED), NoteFilter(), NOW)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nur.domain.errors import BadRequest
-from nur.domain.notes import Description, Kind, Retention, Sensitivity, Status, Visibility
+from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Status, Visibility
 from nur.domain.protection import ProtectionRules
 from nur.domain.writes import Draft, Protection
 from tests.ledger_notes import START, a_note
@@ -20,11 +20,11 @@ NORMAL, SENSITIVE, HIGH = Sensitivity
 ME, TEAM = Visibility.ME, Visibility.TEAM
 
 
-def resolved(stated: dict[str, Any], existing: dict[str, Any] | None, source: str | None, text: str) -> Description:
+def resolved(stated: dict[str, Any], existing: dict[str, Any] | None, source: str | None, text: str) -> NoteMetadata:
     note = None if existing is None else a_note("Blood count.", **existing)
-    about = Description(source_system=source)
-    draft = Draft(kind=Kind.ARTIFACT, text=text, about=about, stated=Protection(**stated))
-    return RULES.resolve(draft, note, START).about
+    meta = NoteMetadata(source_system=source)
+    draft = Draft(kind=Kind.ARTIFACT, text=text, meta=meta, stated=Protection(**stated))
+    return RULES.resolve(draft, note, START).meta
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def resolved(stated: dict[str, Any], existing: dict[str, Any] | None, source: st
 def test_who_may_see_a_note(
     stated: dict[str, Any], existing: dict[str, Any] | None, source: str, expected: tuple[object, ...], text: str
 ) -> None:
-    about = resolved(stated, existing, source, text)
-    assert (about.sensitivity, about.visibility) == expected
+    meta = resolved(stated, existing, source, text)
+    assert (meta.sensitivity, meta.visibility) == expected
 
 
 CUSTOM = {"retention": Retention.CUSTOM, "expires_at": START + DAY}
@@ -69,8 +69,8 @@ OVER = {"retention": Retention.CUSTOM, "expires_at": START}
 def test_how_long_a_note_is_kept(
     stated: dict[str, Any], existing: dict[str, Any] | None, expected: tuple[object, ...]
 ) -> None:
-    about = resolved(stated, existing, None, "Blood count.")
-    assert (about.retention, about.expires_at) == expected
+    meta = resolved(stated, existing, None, "Blood count.")
+    assert (meta.retention, meta.expires_at) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_an_end_that_is_over_or_missing_is_refused(stated: dict[str, Any], words
     ],
 )
 def test_the_same_text_keeps_its_sensitive_source(text: str, source: str | None, expected: str) -> None:
-    about = resolved({}, {"source_system": "medical", "sensitivity": HIGH}, source, text)
-    assert about.source_system == expected
+    meta = resolved({}, {"source_system": "medical", "sensitivity": HIGH}, source, text)
+    assert meta.source_system == expected
 
 
 def test_an_ordinary_source_is_replaced() -> None:
@@ -104,5 +104,5 @@ def test_an_ordinary_source_is_replaced() -> None:
 
 
 def test_no_rules_no_sensitive_sources() -> None:
-    draft = Draft(kind=Kind.NOTE, text="x", about=Description(source_system="medical"), stated=Protection())
+    draft = Draft(kind=Kind.NOTE, text="x", meta=NoteMetadata(source_system="medical"), stated=Protection())
     assert ProtectionRules().resolve(draft, None, START) == replace(draft)

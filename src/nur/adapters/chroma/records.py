@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, TypeAlias
 
-from nur.adapters.chroma import names
+from nur.adapters.chroma import collections as names
 from nur.domain.notes import DEFAULT_TENANT, Kind, Status
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _record(note: Note, record: IndexRecord, shared: Metadata) -> ChromaRecord:
     elif note.kind is Kind.ARTIFACT:
         own |= {"is_chunked": False, "num_chunks": 0}
     # A turn of the specification is found with who said it.
-    document = f"{note.about.role}: {record.content}" if note.kind is Kind.TURN else record.content
+    document = f"{note.meta.role}: {record.content}" if note.kind is Kind.TURN else record.content
     return ChromaRecord(
         names.of_record(note.kind, is_chunked=note.is_chunked),
         record_id(note.tenant, record.chunk_id),
@@ -89,32 +89,32 @@ def _parent(note: Note, pooled: Floats, shared: Metadata) -> ChromaRecord:
 
 
 def _described(note: Note) -> Metadata:
-    about = note.about
+    meta = note.meta
     is_artifact = note.kind is Kind.ARTIFACT
     return _without_empty(
         {
-            "type": about.type,
-            "artifact_type": about.type if is_artifact else None,
-            "confidence": None if about.confidence is None else float(about.confidence),
-            "has_confidence": about.confidence is not None,
-            "title": about.title,
-            "author": about.author,
-            "participants": list(about.participants),
-            "source_system": about.source_system,
-            "source_id": about.source_id,
-            "source_url": about.source_url,
-            "conversation_id": about.conversation_id,
-            "turn_index": about.turn_index,
-            "role": about.role,
-            "project": about.project,
-            "agent": about.agent,
-            "scope": about.scope,
-            "sensitivity": str(about.sensitivity),
-            "visibility_scope": str(about.visibility),
-            "retention_policy": str(about.retention),
-            "ts": None if about.occurred_at is None else _iso(about.occurred_at),
-            "ts_epoch": None if about.occurred_at is None else about.occurred_at.timestamp(),
-            "expires_epoch": NEVER if about.expires_at is None else about.expires_at.timestamp(),
+            "type": meta.type,
+            "artifact_type": meta.type if is_artifact else None,
+            "confidence": None if meta.confidence is None else float(meta.confidence),
+            "has_confidence": meta.confidence is not None,
+            "title": meta.title,
+            "author": meta.author,
+            "participants": list(meta.participants),
+            "source_system": meta.source_system,
+            "source_id": meta.source_id,
+            "source_url": meta.source_url,
+            "conversation_id": meta.conversation_id,
+            "turn_index": meta.turn_index,
+            "role": meta.role,
+            "project": meta.project,
+            "agent": meta.agent,
+            "scope": meta.scope,
+            "sensitivity": str(meta.sensitivity),
+            "visibility_scope": str(meta.visibility),
+            "retention_policy": str(meta.retention),
+            "ts": None if meta.occurred_at is None else _iso(meta.occurred_at),
+            "ts_epoch": None if meta.occurred_at is None else meta.occurred_at.timestamp(),
+            "expires_epoch": NEVER if meta.expires_at is None else meta.expires_at.timestamp(),
             "ingested_at": _iso(note.ingested_at),
         }
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from chromadb.errors import NotFoundError
 
-from nur.adapters.chroma import names
+from nur.adapters.chroma import collections as names
 from nur.domain.errors import IndexLost, StoreForeign
 from nur.observability import metrics
 
@@ -41,7 +41,7 @@ _NOTES_A_QUESTION = 200
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRecord:
+class ExistingRecord:
     """What Chroma has of a note."""
 
     collection: str
@@ -50,7 +50,7 @@ class HeldRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChromaHit:
     """A record near the query."""
 
     metadata: Mapping[str, Any]
@@ -86,22 +86,22 @@ class ChromaStore:
         """Raises when Chroma does not answer."""
         self.client.heartbeat()
 
-    def held(self, note_ids: Sequence[str]) -> list[HeldRecord]:
+    def existing(self, note_ids: Sequence[str]) -> list[ExistingRecord]:
         """All records of these notes, parents among them."""
         groups = [note_ids[start : start + _NOTES_A_QUESTION] for start in range(0, len(note_ids), _NOTES_A_QUESTION)]
         return [record for name in names.ALL for group in groups for record in self._held_in(name, list(group))]
 
-    def upsert(self, name: str, records: Sequence[ChromaRecord], held: Mapping[str, Mapping[str, Any]]) -> None:
+    def upsert(self, name: str, records: Sequence[ChromaRecord], existing: Mapping[str, Mapping[str, Any]]) -> None:
         """Write records, each whole; `held` is the metadata there is, by id."""
         for batch in self._batches(records):
-            self._upsert_batch(name, batch, held)
+            self._upsert_batch(name, batch, existing)
 
     def delete(self, name: str, record_ids: Sequence[str]) -> None:
         """Delete records; those that are gone already are no matter."""
         for start in range(0, len(record_ids), self._batch_records):
             self._delete_batch(name, list(record_ids[start : start + self._batch_records]))
 
-    def nearest(self, name: str, vector: Any, where: Clause | None, limit: int) -> list[Found]:
+    def nearest(self, name: str, vector: Any, where: Clause | None, limit: int) -> list[ChromaHit]:
         """The nearest records of one collection, nearest first; parents may be among them."""
         asked: Any = where
         answer = self._on(
@@ -114,7 +114,7 @@ class ChromaStore:
         if answer is None:
             return []
         metadatas, distances = (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
-        return [Found(metadata, 1 - distance) for metadata, distance in zip(metadatas, distances, strict=True)]
+        return [ChromaHit(metadata, 1 - distance) for metadata, distance in zip(metadatas, distances, strict=True)]
 
     def count(self) -> int:
         """How many records there are, parents left out."""
@@ -131,20 +131,20 @@ class ChromaStore:
             del self._known[name]
             self.client.delete_collection(name + self._suffix)
 
-    def _held_in(self, name: str, note_ids: list[str]) -> list[HeldRecord]:
+    def _held_in(self, name: str, note_ids: list[str]) -> list[ExistingRecord]:
         where: Any = {"note_id": {"$in": note_ids}}
         answer = self._on("get", name, lambda collection: collection.get(where=where, include=["metadatas"]))
         if answer is None:
             return []
         pairs = zip(answer["ids"], answer["metadatas"] or [], strict=True)
-        return [HeldRecord(name, record_id, metadata) for record_id, metadata in pairs]
+        return [ExistingRecord(name, record_id, metadata) for record_id, metadata in pairs]
 
-    def _upsert_batch(self, name: str, batch: list[ChromaRecord], held: Mapping[str, Mapping[str, Any]]) -> None:
+    def _upsert_batch(self, name: str, batch: list[ChromaRecord], existing: Mapping[str, Mapping[str, Any]]) -> None:
         ids = [record.record_id for record in batch]
         vectors: Any = [record.vector for record in batch]
         documents = [record.document for record in batch]
         # Chroma merges the new metadata into the old: a key that is gone has to be named, as None.
-        metadatas: Any = [dict.fromkeys(held.get(record.record_id, ())) | record.metadata for record in batch]
+        metadatas: Any = [dict.fromkeys(existing.get(record.record_id, ())) | record.metadata for record in batch]
         self._on(
             "add",
             name,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from chromadb.errors import ChromaError
 
-from nur.adapters.chroma import names, where
+from nur.adapters.chroma import collections as names
+from nur.adapters.chroma import where
 from nur.adapters.chroma.client import ChromaFolder, connect, disconnect
 from nur.adapters.chroma.records import records_of
 from nur.adapters.chroma.scrub import scrub
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
     from nur.adapters.chroma.client import ChromaServer
     from nur.adapters.chroma.records import ChromaRecord
-    from nur.adapters.chroma.store import Found, HeldRecord
+    from nur.adapters.chroma.store import ChromaHit, ExistingRecord
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import NoteId
-    from nur.domain.selection import Selection
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp
@@ -113,13 +114,13 @@ class ChromaVectorIndex:
         async with self._turns:
             await self._run("apply", self._apply, self._opened(), ops)
 
-    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+    async def query(self, vector: Floats, note_filter: NoteFilter, limit: int) -> list[Neighbour]:
         """The nearest chunks in the selection, nearest first, ties by key. Raises IndexDown, IndexLost."""
         if limit <= 0:
             return []
         try:
             async with asyncio.timeout(self._query_seconds):
-                answers = await self._ask(vector, selection, limit)
+                answers = await self._ask(vector, note_filter, limit)
         except TimeoutError as error:
             _log.error("chroma_failed", operation="query", error="TimeoutError")
             raise IndexDown(f"{self._place} did not answer within {self._query_seconds:g} seconds.") from error
@@ -158,13 +159,13 @@ class ChromaVectorIndex:
         latency_ms = round((time.perf_counter() - started) * 1000)
         return IndexHealth(healthy=error is None, latency_ms=latency_ms, error=error)
 
-    async def _ask(self, vector: Floats, selection: Selection, limit: int) -> list[list[Found]]:
+    async def _ask(self, vector: Floats, note_filter: NoteFilter, limit: int) -> list[list[ChromaHit]]:
         """The nearest records of each collection."""
         store, now = self._opened(), self._clock.now()
         return await asyncio.gather(
             *(
-                self._run("query", self._nearest, store, name, vector, selection, limit, now)
-                for name in names.of_kinds(selection.kinds)
+                self._run("query", self._nearest, store, name, vector, note_filter, limit, now)
+                for name in names.of_kinds(note_filter.kinds)
             )
         )
 
@@ -201,13 +202,13 @@ class ChromaVectorIndex:
             store.drop()
 
     def _nearest(
-        self, store: ChromaStore, name: str, vector: Floats, selection: Selection, limit: int, now: datetime
-    ) -> list[Found]:
-        asked = where.asked(selection, name)
+        self, store: ChromaStore, name: str, vector: Floats, note_filter: NoteFilter, limit: int, now: datetime
+    ) -> list[ChromaHit]:
+        asked = where.asked(note_filter, name)
         found = store.nearest(name, vector, where.conjunction(asked), limit * _SPARE)
-        standing = [hit for hit in found if where.stands(hit.metadata, selection, now)]
+        standing = [hit for hit in found if where.stands(hit.metadata, note_filter, now)]
         if len(standing) < limit and len(standing) < len(found):
-            clauses = [*asked, *where.standing(selection, name, now)]
+            clauses = [*asked, *where.standing(note_filter, name, now)]
             standing = store.nearest(name, vector, where.conjunction(clauses), limit)
         return standing[:limit]
 
@@ -217,19 +218,19 @@ class ChromaVectorIndex:
             for op in ops:
                 if op.note_id not in newest or newest[op.note_id].revision <= op.revision:
                     newest[op.note_id] = op
-            held: defaultdict[str, list[HeldRecord]] = defaultdict(list)
-            for record in store.held([str(note_id) for note_id in newest]):
-                held[record.metadata["note_id"]].append(record)
-            current = [op for op in newest.values() if self._is_current(op, held[str(op.note_id)])]
-            self._write(store, current, [record for op in current for record in held[str(op.note_id)]])
+            existing: defaultdict[str, list[ExistingRecord]] = defaultdict(list)
+            for record in store.existing([str(note_id) for note_id in newest]):
+                existing[record.metadata["note_id"]].append(record)
+            current = [op for op in newest.values() if self._is_current(op, existing[str(op.note_id)])]
+            self._write(store, current, [record for op in current for record in existing[str(op.note_id)]])
 
-    def _is_current(self, op: IndexOp, held: Sequence[HeldRecord]) -> bool:
-        revisions = [int(record.metadata["revision"]) for record in held]
+    def _is_current(self, op: IndexOp, existing: Sequence[ExistingRecord]) -> bool:
+        revisions = [int(record.metadata["revision"]) for record in existing]
         return op.revision >= max([self._removed.get(op.note_id, 0), *revisions])
 
-    def _write(self, store: ChromaStore, ops: Sequence[IndexOp], held: Sequence[HeldRecord]) -> None:
+    def _write(self, store: ChromaStore, ops: Sequence[IndexOp], existing: Sequence[ExistingRecord]) -> None:
         """Write, then delete what vanished: a crash between leaves too much, and doing it again mends that."""
-        self._is_dirty = self._is_dirty or bool(held)
+        self._is_dirty = self._is_dirty or bool(existing)
         fresh: defaultdict[str, list[ChromaRecord]] = defaultdict(list)
         for op in ops:
             records = records_of(op, self._model, self._store_id)
@@ -240,7 +241,7 @@ class ChromaVectorIndex:
             for record in records:
                 fresh[record.collection].append(record)
         for name in names.ALL:
-            before = {record.record_id: record.metadata for record in held if record.collection == name}
+            before = {record.record_id: record.metadata for record in existing if record.collection == name}
             if fresh[name]:
                 store.upsert(name, fresh[name], before)
             vanished = before.keys() - {record.record_id for record in fresh[name]}

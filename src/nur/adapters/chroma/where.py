@@ -14,70 +14,70 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from nur.adapters.chroma import names
+from nur.adapters.chroma import collections as names
 from nur.domain.notes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from nur.domain.selection import Selection
+    from nur.domain.filters import NoteFilter
 
 Clause: TypeAlias = "dict[str, object]"
 
 
-def asked(selection: Selection, collection: str) -> list[Clause]:
+def asked(note_filter: NoteFilter, collection: str) -> list[Clause]:
     """What the caller asked for, as far as it narrows this collection."""
-    return [*_equal(selection), *_certain(selection), *_when(selection), *_within(selection, collection)]
+    return [*_equal(note_filter), *_certain(note_filter), *_when(note_filter), *_within(note_filter, collection)]
 
 
-def _equal(selection: Selection) -> list[Clause]:
+def _equal(note_filter: NoteFilter) -> list[Clause]:
     fields = {
-        "type": selection.type,
-        "source_system": selection.source_system,
-        "sensitivity": selection.sensitivity,
-        "visibility_scope": selection.visibility,
-        "project": selection.project,
-        "agent": selection.agent,
-        "scope": selection.scope,
+        "type": note_filter.type,
+        "source_system": note_filter.source_system,
+        "sensitivity": note_filter.sensitivity,
+        "visibility_scope": note_filter.visibility,
+        "project": note_filter.project,
+        "agent": note_filter.agent,
+        "scope": note_filter.scope,
     }
     return [{name: str(value)} for name, value in fields.items() if value is not None]
 
 
-def _certain(selection: Selection) -> list[Clause]:
-    if selection.min_confidence is None:
+def _certain(note_filter: NoteFilter) -> list[Clause]:
+    if note_filter.min_confidence is None:
         return []
-    enough: Clause = {"confidence": {"$gte": float(selection.min_confidence)}}
+    enough: Clause = {"confidence": {"$gte": float(note_filter.min_confidence)}}
     return [{"$or": [enough, {"has_confidence": False}]}]
 
 
-def _when(selection: Selection) -> list[Clause]:
-    limits = {"$gte": selection.occurred_from, "$lte": selection.occurred_to}
+def _when(note_filter: NoteFilter) -> list[Clause]:
+    limits = {"$gte": note_filter.occurred_from, "$lte": note_filter.occurred_to}
     return [{"ts_epoch": {way: moment.timestamp()}} for way, moment in limits.items() if moment is not None]
 
 
-def _within(selection: Selection, collection: str) -> list[Clause]:
-    if collection == names.HISTORY and selection.conversation_id is not None:
-        return [{"conversation_id": selection.conversation_id}]
-    if collection == names.NOTES and not {Kind.NOTE, Kind.EVENT} <= selection.kinds:
-        kind = Kind.NOTE if Kind.NOTE in selection.kinds else Kind.EVENT
+def _within(note_filter: NoteFilter, collection: str) -> list[Clause]:
+    if collection == names.HISTORY and note_filter.conversation_id is not None:
+        return [{"conversation_id": note_filter.conversation_id}]
+    if collection == names.NOTES and not {Kind.NOTE, Kind.EVENT} <= note_filter.kinds:
+        kind = Kind.NOTE if Kind.NOTE in note_filter.kinds else Kind.EVENT
         return [{"kind": str(kind)}]
     return []
 
 
-def standing(selection: Selection, collection: str, now: datetime) -> list[Clause]:
+def standing(note_filter: NoteFilter, collection: str, now: datetime) -> list[Clause]:
     """What every search asks for and nearly every record meets."""
-    clauses: list[Clause] = [{"tenant": selection.tenant}, {"expires_epoch": {"$gt": now.timestamp()}}]
+    clauses: list[Clause] = [{"tenant": note_filter.tenant}, {"expires_epoch": {"$gt": now.timestamp()}}]
     if collection == names.ARTIFACTS:
         clauses.append({"is_chunked": False})
     return clauses
 
 
-def stands(metadata: Mapping[str, object], selection: Selection, now: datetime) -> bool:
+def stands(metadata: Mapping[str, object], note_filter: NoteFilter, now: datetime) -> bool:
     """Whether a record meets the standing clauses."""
     expires = metadata.get("expires_epoch")
     return (
-        metadata.get("tenant") == selection.tenant
+        metadata.get("tenant") == note_filter.tenant
         and metadata.get("is_chunked") is not True
         and isinstance(expires, float)
         and expires > now.timestamp()

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nur.adapters.flat.columns import Columns, Vocabulary
+from nur.adapters.flat.filters import Columns, Vocabulary
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from nur.adapters.flat.columns import Condition, Mask
-    from nur.adapters.flat.rows import Encoding, Rows, Scores
+    from nur.adapters.flat.encodings import Encoding, Rows, Scores
+    from nur.adapters.flat.filters import Condition, Mask
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note, NoteId
-    from nur.domain.selection import Selection
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 
@@ -131,9 +131,9 @@ class Table:
             self._free += self._resting
             self._resting.clear()
 
-    def condition(self, selection: Selection, now: datetime) -> Condition:
+    def condition(self, where: NoteFilter, now: datetime) -> Condition:
         """What rows must show to be in the selection."""
-        return self._vocabulary.condition(selection, now)
+        return self._vocabulary.condition(where, now)
 
     def vectors(self) -> Rows:
         """The encoded vectors of all rows in use."""

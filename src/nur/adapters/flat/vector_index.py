@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 
-from nur.adapters.flat import filling
-from nur.adapters.flat.rows import Signs, Whole, unit
+from nur.adapters.flat import loading as filling
+from nur.adapters.flat.encodings import Signs, Whole, unit
 from nur.adapters.flat.table import Table
 from nur.domain.notes import ChunkKey, Status
 from nur.ports.vector_index import IndexHealth, Neighbour
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
-    from nur.adapters.flat.filling import Fetch, Load
-    from nur.adapters.flat.rows import Rows
+    from nur.adapters.flat.encodings import Rows
+    from nur.adapters.flat.loading import Fetch, Load
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note, NoteId
-    from nur.domain.selection import Selection
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp, IndexRecord
@@ -96,12 +96,12 @@ class FlatVectorIndex:
         task.add_done_callback(self._applying.discard)
         await asyncio.shield(task)
 
-    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+    async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         """The nearest chunks in the selection, nearest first, ties by key."""
         table = self._table
         if limit <= 0 or not len(table):
             return []
-        condition = table.condition(selection, self._clock.now())
+        condition = table.condition(where, self._clock.now())
         encoding = table.encoding
         query = encoding.encode(vector[np.newaxis])
         wanted = limit if encoding.exact else max(CANDIDATES, CANDIDATES_PER_HIT * limit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.adapters.in_memory.lexicon import InMemoryLexicon
+from nur.adapters.in_memory.lexical_index import InMemoryLexicon
 from nur.domain.notes import ChunkKey, Note, NoteId
 from nur.ports.ledger import StoredChunk
 
@@ -49,7 +49,7 @@ class InMemoryChunks:
     """The chunks of all active notes."""
 
     def __init__(self) -> None:
-        self.lexicon = InMemoryLexicon()
+        self.lexical_index = InMemoryLexicon()
         self._rows: dict[ChunkKey, ChunkRow] = {}  #: in the order of keys
         self._keys = count(1)  #: a key is never used twice
 
@@ -82,14 +82,14 @@ class InMemoryChunks:
         self._rows[key] = ChunkRow(
             key, note.note_id, new.chunk, new.profile, new.sentences, new.term_count, indexed, vectors
         )
-        self.lexicon.add(key, new.terms)
+        self.lexical_index.add(key, new.terms)
         return key
 
     def drop(self, note_id: NoteId) -> None:
         """Forget a note's chunks and all that hangs on them."""
         for row in self.of(note_id):
             del self._rows[row.chunk_key]
-            self.lexicon.remove(row.chunk_key)
+            self.lexical_index.remove(row.chunk_key)
 
     def index_holds(self, note: Note) -> None:
         """Say that the vector index holds this revision."""

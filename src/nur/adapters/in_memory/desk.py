@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.in_memory.rooms import InMemoryRooms
-from nur.ports.desk import CLAIM_SECONDS, Claim, Deed
+from nur.ports.desk import RESERVATION_SECONDS, CommittedChange, IdempotencyRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    claim: Claim
+    reserve_key: IdempotencyRecord
     trace_id: str
     at: datetime
 
@@ -37,32 +37,42 @@ class InMemoryDesk(InMemoryRooms):
         self._sessions: dict[tuple[str, UUID], Session] = {}
         self._hits: list[HitRecord] = []
 
-    async def claim(self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime) -> Claim | None:
+    async def reserve_key(
+        self, tenant: str, key: str, request_hash: str, trace_id: str, now: datetime
+    ) -> IdempotencyRecord | None:
         """Take an idempotency key; None: it is ours."""
-        held = self._claims.get((tenant, key))
-        if held is not None:
-            abandoned = held.claim.status_code is None and held.at <= now - timedelta(seconds=CLAIM_SECONDS)
-            deed = self._deed(tenant, held.trace_id) if abandoned else None
-            if deed is not None or not abandoned:
-                return replace(held.claim, deed=deed)
-        self._claims[tenant, key] = _Claimed(Claim(request_hash, None, None), trace_id, now)
+        existing = self._claims.get((tenant, key))
+        if existing is not None:
+            abandoned = existing.reserve_key.status_code is None and existing.at <= now - timedelta(
+                seconds=RESERVATION_SECONDS
+            )
+            committed = self._deed(tenant, existing.trace_id) if abandoned else None
+            if committed is not None or not abandoned:
+                return replace(existing.reserve_key, committed=committed)
+        self._claims[tenant, key] = _Claimed(IdempotencyRecord(request_hash, None, None), trace_id, now)
         return None
 
-    def _deed(self, tenant: str, trace_id: str) -> Deed | None:
+    def _deed(self, tenant: str, trace_id: str) -> CommittedChange | None:
         """What the call committed last, if anything."""
         mine = [line for line in self.audit if (line.tenant, line.trace_id) == (tenant, trace_id)]
-        return Deed(mine[-1].public_id, mine[-1].action, mine[-1].revision) if mine else None
+        return CommittedChange(mine[-1].public_id, mine[-1].action, mine[-1].revision) if mine else None
 
-    async def answer_claim(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
+    async def save_response(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
         """Keep the answer under the key."""
-        if held := self._claims.get((tenant, key)):
-            claim = replace(held.claim, status_code=status_code, response=json.loads(json.dumps(dict(response))))
-            self._claims[tenant, key] = replace(held, claim=claim)
+        if existing := self._claims.get((tenant, key)):
+            reserve_key = replace(
+                existing.reserve_key, status_code=status_code, response=json.loads(json.dumps(dict(response)))
+            )
+            self._claims[tenant, key] = replace(existing, reserve_key=reserve_key)
 
-    async def drop_claim(self, tenant: str, key: str) -> None:
+    async def release_key(self, tenant: str, key: str) -> None:
         """The key is free again, unless it is answered or the call committed something."""
-        held = self._claims.get((tenant, key))
-        if held is not None and held.claim.status_code is None and self._deed(tenant, held.trace_id) is None:
+        existing = self._claims.get((tenant, key))
+        if (
+            existing is not None
+            and existing.reserve_key.status_code is None
+            and self._deed(tenant, existing.trace_id) is None
+        ):
             del self._claims[tenant, key]
 
     async def put_session(self, session: Session) -> None:
@@ -87,10 +97,10 @@ class InMemoryDesk(InMemoryRooms):
 
     async def clear_desk(self, before: datetime) -> int:
         """Forget searches and idempotency keys from before then."""
-        held = len(self._sessions) + len(self._claims)
+        existing = len(self._sessions) + len(self._claims)
         self._sessions = {name: session for name, session in self._sessions.items() if session.created_at >= before}
         self._claims = {name: claimed for name, claimed in self._claims.items() if claimed.at >= before}
-        return held - len(self._sessions) - len(self._claims)
+        return existing - len(self._sessions) - len(self._claims)
 
 
 def _as_stored(value: Mapping[str, Any]) -> Mapping[str, Any]:

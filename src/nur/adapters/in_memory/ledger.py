@@ -15,7 +15,7 @@ from nur.adapters.in_memory.upkeep import InMemoryUpkeep
 from nur.domain.errors import Conflict
 from nur.domain.matching import matches
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
-from nur.ports.ledger import Candidate, Corpus, Glance, Lexical, Order, Written
+from nur.ports.ledger import ChunkWithNote, CorpusStatistics, LexicalHit, Order, ScoringView, Written
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from nur.adapters.in_memory.chunks import ChunkRow
-    from nur.domain.selection import Selection
+    from nur.domain.filters import NoteFilter
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import NoteWrite, Place, StoredChunk
+    from nur.ports.ledger import NoteWrite, PageCursor, StoredChunk
 
 
 class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
@@ -45,7 +45,7 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         """One of the store's own facts."""
         return self._facts.get(name)
 
-    async def settle(self, name: str, value: str) -> str:
+    async def set_if_absent(self, name: str, value: str) -> str:
         """Set a fact unless it is set already; gives back the one that holds."""
         return self._facts.setdefault(name, value)
 
@@ -56,7 +56,7 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     async def write(self, write: NoteWrite) -> Written:
         """Keep one write. Raises Conflict before anything is changed."""
         note = write.note
-        former = self._notes.held(note, write.replaces)
+        former = self._notes.existing(note, write.replaces)
         if former is None and write.text is None:
             raise Conflict("A new note needs a text.")
         self._notes.put(note)
@@ -74,7 +74,7 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
 
     async def remove(self, note: Note, *, action: str, principal: str, indexed: bool) -> Note:
         """Move a note to the trash."""
-        self._notes.held(note, note.revision)
+        self._notes.existing(note, note.revision)
         now = self._clock.now()
         gone = replace(note, status=Status.DELETED, revision=note.revision + 1, deleted_at=now, updated_at=now)
         self._notes.put(gone)
@@ -99,14 +99,14 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         return self._notes.among(note_ids)
 
     async def notes(
-        self, selection: Selection, *, order: Order = Order.NEWEST, limit: int, after: str | Place | None = None
+        self, where: NoteFilter, *, order: Order = Order.NEWEST, limit: int, after: str | PageCursor | None = None
     ) -> list[Note]:
         """A page of active notes."""
-        return self._notes.page(selection, order, limit, after, self._clock.now())
+        return self._notes.page(where, order, limit, after, self._clock.now())
 
-    async def count(self, selection: Selection) -> int:
+    async def count(self, where: NoteFilter) -> int:
         """How many active notes are selected."""
-        return len(self._notes.selected(selection, self._clock.now()))
+        return len(self._notes.selected(where, self._clock.now()))
 
     async def texts(self, note_ids: Sequence[NoteId]) -> dict[NoteId, str]:
         """The full texts of notes."""
@@ -121,44 +121,42 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         rows = (row for row in self._chunks.among(keys) if embedding_version in row.vectors)
         return {row.chunk_key: row.vectors[embedding_version] for row in rows}
 
-    async def lexical(self, terms: Sequence[str], selection: Selection, limit: int) -> list[Lexical]:
+    async def lexical(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[LexicalHit]:
         """Chunks that hold any of the terms, best first."""
-        scores = self._chunks.lexicon.scores(terms)
-        rows = self._selected(self._chunks.among(list(scores)), selection)
-        found = [Lexical(row.chunk_key, scores[row.chunk_key]) for row in rows]
+        scores = self._chunks.lexical_index.scores(terms)
+        rows = self._selected(self._chunks.among(list(scores)), where)
+        found = [LexicalHit(row.chunk_key, scores[row.chunk_key]) for row in rows]
         return sorted(found, key=lambda lexical: (-lexical.score, lexical.chunk_key))[:limit]
 
-    async def corpus(self, terms: Sequence[str]) -> Corpus:
+    async def corpus(self, terms: Sequence[str]) -> CorpusStatistics:
         """Statistics of what is stored, for these terms."""
         total = sum(row.term_count for row in self._chunks)
-        return Corpus(len(self._chunks), total, self._chunks.lexicon.frequencies(terms))
+        return CorpusStatistics(len(self._chunks), total, self._chunks.lexical_index.frequencies(terms))
 
-    async def unindexed(
-        self, selection: Selection, embedding_version: str, limit: int
-    ) -> tuple[list[ChunkKey], Floats]:
+    async def unindexed(self, where: NoteFilter, embedding_version: str, limit: int) -> tuple[list[ChunkKey], Floats]:
         """Chunks whose index record is not at their note's revision, with their vectors."""
-        rows = self._selected(self._chunks.with_vector(embedding_version), selection)
+        rows = self._selected(self._chunks.with_vector(embedding_version), where)
         return _keys_and_vectors([row for row in rows if not self._is_indexed(row)][:limit], embedding_version)
 
     async def selected_vectors(
-        self, selection: Selection, embedding_version: str, limit: int
+        self, where: NoteFilter, embedding_version: str, limit: int
     ) -> tuple[list[ChunkKey], Floats]:
         """Chunks in the selection with their vectors, whatever the index holds."""
-        rows = self._selected(self._chunks.with_vector(embedding_version), selection)
+        rows = self._selected(self._chunks.with_vector(embedding_version), where)
         return _keys_and_vectors(rows[:limit], embedding_version)
 
-    async def candidates(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Candidate]:
+    async def candidates(self, keys: Sequence[ChunkKey], where: NoteFilter) -> list[ChunkWithNote]:
         """Re-read chunks with their notes; what is deleted, expired or outside the selection is left out."""
-        rows = self._selected(self._chunks.among(keys), selection)
+        rows = self._selected(self._chunks.among(keys), where)
         return [replace(self._candidate(row), sentences=row.sentences) for row in rows]
 
-    async def glances(self, keys: Sequence[ChunkKey], selection: Selection) -> list[Glance]:
+    async def scoring_views(self, keys: Sequence[ChunkKey], where: NoteFilter) -> list[ScoringView]:
         """Look at chunks; what is deleted, expired or outside the selection is left out."""
-        return [self._glance(row) for row in self._selected(self._chunks.among(keys), selection)]
+        return [self._glance(row) for row in self._selected(self._chunks.among(keys), where)]
 
-    async def turns_at(self, places: Collection[tuple[str, int]], selection: Selection) -> list[Glance]:
+    async def turns_near(self, places: Collection[tuple[str, int]], where: NoteFilter) -> list[ScoringView]:
         """Look at the chunks of the turns at these places."""
-        found = (self._glance(row) for row in self._selected(self._chunks, selection))
+        found = (self._glance(row) for row in self._selected(self._chunks, where))
         return [each for each in found if each.place in places]
 
     async def chunk_range(self, note_id: NoteId, first: int, last: int) -> list[StoredChunk]:
@@ -175,7 +173,7 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
     ) -> None:
         """Add vectors to the note's chunks. Raises Conflict when those are gone."""
         if not vectors:
-            self._notes.held(note, note.revision)
+            self._notes.existing(note, note.revision)
         elif not self._chunks.among(list(vectors)):
             raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
         for row in self._chunks.among(list(vectors)):
@@ -195,16 +193,16 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         """Say that the index holds nothing, and queue every note."""
         return self._queue_all(self._clock.now())
 
-    async def sample_indexed(self, embedding_version: str, limit: int) -> list[Candidate]:
+    async def sample_indexed(self, embedding_version: str, limit: int) -> list[ChunkWithNote]:
         """Chunks that the index should hold, drawn at random."""
-        held = [row for row in self._alive(embedding_version) if self._is_indexed(row)]
-        return [self._candidate(row) for row in random.sample(held, min(limit, len(held)))]
+        existing = [row for row in self._alive(embedding_version) if self._is_indexed(row)]
+        return [self._candidate(row) for row in random.sample(existing, min(limit, len(existing)))]
 
     async def count_indexed(self, embedding_version: str) -> int:
         """How many chunks the index should hold."""
         return sum(row.indexed_revision is not None for row in self._chunks.with_vector(embedding_version))
 
-    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[Candidate]:
+    async def pages(self, embedding_version: str, after: ChunkKey, limit: int) -> list[ChunkWithNote]:
         """Active chunks with a vector, by key."""
         rows = [row for row in self._alive(embedding_version) if row.chunk_key > after]
         return [self._candidate(row) for row in rows[:limit]]
@@ -230,20 +228,20 @@ class InMemoryLedger(InMemoryUpkeep, InMemoryDesk):
         purged, self._traces = len(self._traces) - len(kept), kept
         return purged
 
-    def _selected(self, rows: Iterable[ChunkRow], selection: Selection) -> list[ChunkRow]:
+    def _selected(self, rows: Iterable[ChunkRow], where: NoteFilter) -> list[ChunkRow]:
         now = self._clock.now()
-        return [row for row in rows if matches(self._notes[row.note_id], selection, now)]
+        return [row for row in rows if matches(self._notes[row.note_id], where, now)]
 
     def _alive(self, embedding_version: str) -> list[ChunkRow]:
         """Chunks with a vector whose notes have not expired, by key."""
         now = self._clock.now()
         return [row for row in self._chunks.with_vector(embedding_version) if is_alive(self._notes[row.note_id], now)]
 
-    def _candidate(self, row: ChunkRow) -> Candidate:
-        return Candidate(stored=row.stored(), note=self._notes[row.note_id])
+    def _candidate(self, row: ChunkRow) -> ChunkWithNote:
+        return ChunkWithNote(stored=row.stored(), note=self._notes[row.note_id])
 
-    def _glance(self, row: ChunkRow) -> Glance:
-        return Glance.of(row.stored(), self._notes[row.note_id])
+    def _glance(self, row: ChunkRow) -> ScoringView:
+        return ScoringView.of(row.stored(), self._notes[row.note_id])
 
 
 def _keys_and_vectors(rows: Sequence[ChunkRow], embedding_version: str) -> tuple[list[ChunkKey], Floats]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nur.domain.errors import Conflict
+from nur.domain.filters import NoteFilter
 from nur.domain.matching import matches
 from nur.domain.notes import Note, NoteId, Status
-from nur.domain.selection import Selection
-from nur.ports.ledger import VERSIONS_KEPT, Order, Place
+from nur.ports.ledger import VERSIONS_KEPT, Order, PageCursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,12 +37,12 @@ class InMemoryNotes:
         """Those that are there."""
         return {note_id: self._notes[note_id] for note_id in note_ids if note_id in self._notes}
 
-    def held(self, note: Note, revision: int | None) -> Note | None:
+    def existing(self, note: Note, revision: int | None) -> Note | None:
         """The note that a write builds on, None for a new one. Raises Conflict when it is another by now."""
-        held = self._notes.get(note.note_id)
-        if (held.revision if held else None) != revision:
+        existing = self._notes.get(note.note_id)
+        if (existing.revision if existing else None) != revision:
             raise Conflict("The note was changed by another write; nothing was written. Try again.")
-        return held
+        return existing
 
     def put(self, note: Note) -> None:
         """Keep a note. Raises Conflict when its public id or, while it is active, its identity is another's."""
@@ -92,36 +92,36 @@ class InMemoryNotes:
         trash = [note for note in self if (note.tenant, note.identity) == (tenant, identity)]
         return max(trash, key=lambda note: note.deleted_at or note.updated_at, default=None)
 
-    def selected(self, selection: Selection, now: datetime) -> list[Note]:
+    def selected(self, where: NoteFilter, now: datetime) -> list[Note]:
         """The notes of a selection."""
-        return [note for note in self if matches(note, selection, now)]
+        return [note for note in self if matches(note, where, now)]
 
     def page(
-        self, selection: Selection, order: Order, limit: int, after: str | Place | None, now: datetime
+        self, where: NoteFilter, order: Order, limit: int, after: str | PageCursor | None, now: datetime
     ) -> list[Note]:
         """Active notes, in order, from behind `after` on."""
 
         def place(note: Note) -> tuple[Any, NoteId]:
             if order is Order.LAST_TURNS:
-                return (-1 if note.about.turn_index is None else note.about.turn_index), note.note_id
+                return (-1 if note.meta.turn_index is None else note.meta.turn_index), note.note_id
             return note.ingested_at, note.note_id
 
-        found = sorted(self.selected(selection, now), key=place, reverse=True)
-        if isinstance(after, Place):
+        found = sorted(self.selected(where, now), key=place, reverse=True)
+        if isinstance(after, PageCursor):
             found = [note for note in found if (note.ingested_at, note.note_id) < (after.ingested_at, after.note_id)]
         elif after is not None:
-            last = self.by_public_id(selection.tenant, after)
+            last = self.by_public_id(where.tenant, after)
             found = [] if last is None else [note for note in found if place(note) < place(last)]
         return found[:limit]
 
 
 def is_alive(note: Note, now: datetime) -> bool:
     """Neither in the trash nor expired."""
-    return matches(note, Selection(tenant=note.tenant), now)
+    return matches(note, NoteFilter(tenant=note.tenant), now)
 
 
 def _as_stored(note: Note) -> Note:
     """As a database gives it back: with a time, and metadata that no caller holds."""
-    metadata = json.loads(json.dumps(dict(note.about.metadata)))
-    occurred_at = note.about.occurred_at or note.ingested_at
-    return replace(note, about=replace(note.about, occurred_at=occurred_at, metadata=metadata))
+    metadata = json.loads(json.dumps(dict(note.meta.metadata)))
+    occurred_at = note.meta.occurred_at or note.ingested_at
+    return replace(note, meta=replace(note.meta, occurred_at=occurred_at, metadata=metadata))

@@ -66,13 +66,13 @@ class InMemoryUpkeep(InMemoryRooms):
 
     async def mark_all_indexed(self, embedding_version: str, now: datetime) -> int:
         """Say that the index holds every chunk that has a vector."""
-        held = self._chunks.with_vector(embedding_version)
-        for row in held:
+        existing = self._chunks.with_vector(embedding_version)
+        for row in existing:
             row.indexed_revision = self._notes[row.note_id].revision
         stale = {row.note_id for row in self._chunks if not self._is_indexed(row)}
         active = {note.note_id for note in self._notes if note.status is Status.ACTIVE}
         self._outbox.close(active - stale, now)
-        return len(held)
+        return len(existing)
 
     async def count_missing(self, embedding_version: str) -> int:
         """How many chunks have no vector of this version."""
@@ -95,7 +95,7 @@ class InMemoryUpkeep(InMemoryRooms):
     async def expired(self, now: datetime, limit: int) -> list[Note]:
         """Active notes whose time is over."""
         active = (note for note in self._notes if note.status is Status.ACTIVE)
-        return [note for note in active if note.about.expires_at is not None and note.about.expires_at <= now][:limit]
+        return [note for note in active if note.meta.expires_at is not None and note.meta.expires_at <= now][:limit]
 
     async def trash(self, before: datetime, limit: int) -> list[Note]:
         """Notes that were deleted before then, oldest first."""
@@ -108,7 +108,7 @@ class InMemoryUpkeep(InMemoryRooms):
 
     async def purge(self, note: Note, *, principal: str, indexed: bool) -> None:
         """Erase a note for good."""
-        self._notes.held(note, note.revision)
+        self._notes.existing(note, note.revision)
         self._drop_chunks(note.note_id)
         self._notes.drop(note)
         if not indexed:
@@ -127,7 +127,7 @@ class InMemoryUpkeep(InMemoryRooms):
     async def scrub(self) -> None:
         """There are no files."""
 
-    async def held_versions(self) -> dict[str, int]:
+    async def vector_counts(self) -> dict[str, int]:
         """How many chunk vectors there are of each embedding version."""
         versions = {version for row in self._chunks for version in row.vectors}
         return {version: len(self._chunks.with_vector(version)) for version in versions}
@@ -140,11 +140,11 @@ class InMemoryUpkeep(InMemoryRooms):
 
     async def drop_vectors(self, embedding_version: str) -> int:
         """Forget all vectors of a version."""
-        held = self._chunks.with_vector(embedding_version)
-        for row in held:
+        existing = self._chunks.with_vector(embedding_version)
+        for row in existing:
             del row.vectors[embedding_version]
         self.own_vectors = {key: vector for key, vector in self.own_vectors.items() if key[1] != embedding_version}
-        return len(held)
+        return len(existing)
 
     def _queue_all(self, now: datetime) -> int:
         """Say that the index holds nothing, and queue every note, the oldest first."""

@@ -13,8 +13,8 @@ from nur.ports.vector_index import IndexHealth, Neighbour
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import NoteId
-    from nur.domain.selection import Selection
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp
@@ -44,17 +44,17 @@ class InMemoryVectorIndex:
     async def apply(self, ops: Sequence[IndexOp]) -> None:
         """Keep each operation unless a newer one of its note is held."""
         for op in ops:
-            held = self._held.get(op.note_id)
-            if held is None or held.revision <= op.revision:
+            existing = self._held.get(op.note_id)
+            if existing is None or existing.revision <= op.revision:
                 self._held[op.note_id] = op
 
-    async def query(self, vector: Floats, selection: Selection, limit: int) -> list[Neighbour]:
+    async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         """The nearest chunks in the selection, nearest first, ties by key."""
         now = self._clock.now()
         found = [
             Neighbour(record.chunk_key, _cosine(record.vector, vector))
             for op in self._held.values()
-            if op.note is not None and matches(op.note, selection, now)
+            if op.note is not None and matches(op.note, where, now)
             for record in op.records
         ]
         found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))

@@ -49,15 +49,15 @@ def cut(texts: Sequence[str], count_tokens: Callable[[str], int], limits: BatchL
     A text that alone is over the token limit travels alone: whether it is too long is the provider's to say.
     """
     batches: list[Batch] = []
-    held: list[str] = []
+    existing: list[str] = []
     tokens = 0
     for place, text in enumerate(texts):
         size = count_tokens(text)
-        if held and (len(held) == limits.texts or tokens + size > limits.tokens):
-            batches.append(Batch(len(batches), place - len(held), tuple(held), tokens))
-            held, tokens = [], 0
-        held.append(text)
+        if existing and (len(existing) == limits.texts or tokens + size > limits.tokens):
+            batches.append(Batch(len(batches), place - len(existing), tuple(existing), tokens))
+            existing, tokens = [], 0
+        existing.append(text)
         tokens += size
-    if held:
-        batches.append(Batch(len(batches), len(texts) - len(held), tuple(held), tokens))
+    if existing:
+        batches.append(Batch(len(batches), len(texts) - len(existing), tuple(existing), tokens))
     return batches

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import openai
 
-from nur.adapters.openai.accounts import Accounts
-from nur.adapters.openai.answers import Answer, AnswerError, DimensionsError, read
 from nur.adapters.openai.batches import Batch, BatchLimits, cut
-from nur.adapters.openai.failures import KEY_REFUSED, Kind, RequestError, final_error, from_vendor, probe_error
-from nur.adapters.openai.retries import Decision, GiveUp, Patience, after_failure
+from nur.adapters.openai.failures import KEY_REFUSED, FailureKind, RequestError, final_error, from_vendor, probe_error
+from nur.adapters.openai.responses import AnswerError, DimensionsError, EmbeddingResponse, read
+from nur.adapters.openai.retries import Decision, GiveUp, RetryPolicy, after_failure
+from nur.adapters.openai.telemetry import Telemetry
 from nur.domain.embedding import Probe
 from nur.domain.errors import KeyRefused
 from nur.ports.clock import Clock, SystemClock
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 OPENAI_URL = "https://api.openai.com/v1"
-DEFAULT_PATIENCE = Patience()
+DEFAULT_PATIENCE = RetryPolicy()
 DEFAULT_LIMITS = BatchLimits()
 _RANDOM = SystemRandom()
 
@@ -65,7 +65,7 @@ class OpenAIEmbedder:
         send_dimensions: bool = True,
         encoding_format: Literal["base64", "float"] | None = None,
         max_tokens: int = 8191,
-        patience: Patience = DEFAULT_PATIENCE,
+        retry_policy: RetryPolicy = DEFAULT_PATIENCE,
         limits: BatchLimits = DEFAULT_LIMITS,
         query_cache_size: int = 512,
         clock: Clock | None = None,
@@ -80,14 +80,14 @@ class OpenAIEmbedder:
         # base64 is a third of the bytes and a fifth of the reading (100 vectors of 3072 numbers: 8 ms against 42), but
         # only OpenAI is sure to speak it: LM Studio ignores the wish, older vLLM answers 400. Either answer is read.
         self._encoding = encoding_format or ("float" if base_url else "base64")
-        self._patience = patience
+        self._patience = retry_policy
         self._limits = limits
         self._clock = clock or SystemClock()
         self._jitter = jitter
         self._gate = asyncio.Semaphore(limits.in_flight)
         self._queries: OrderedDict[str, Floats] = OrderedDict()
         self._query_cache_size = query_cache_size
-        self._accounts = Accounts(model)
+        self._accounts = Telemetry(model)
         # The client's own retries would multiply ours, and its timeout counts from byte to byte: ours is for the whole.
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0, timeout=None)
 
@@ -120,7 +120,7 @@ class OpenAIEmbedder:
                 self._ms_since(started),
                 error=str(error),
                 key_refused=isinstance(error, KeyRefused),
-                misnamed=failure.kind in (Kind.MODEL, Kind.DIMENSIONS),
+                misnamed=failure.kind in (FailureKind.MODEL, FailureKind.DIMENSIONS),
             )
         return Probe(True, self._ms_since(started), self.model.dimensions)
 
@@ -167,7 +167,7 @@ class OpenAIEmbedder:
             async with asyncio.timeout(max(0.0, call.deadline - self._clock.monotonic())):
                 await asyncio.gather(*tasks)
         except TimeoutError as error:
-            raise RequestError(Kind.TIMEOUT) from error
+            raise RequestError(FailureKind.TIMEOUT) from error
         finally:
             for task in tasks:
                 task.cancel()
@@ -192,7 +192,7 @@ class OpenAIEmbedder:
         if call.progress:
             call.progress(call.done)
 
-    async def _answer(self, texts: tuple[str, ...], deadline: float) -> Answer:
+    async def _answer(self, texts: tuple[str, ...], deadline: float) -> EmbeddingResponse:
         """Ask until there is an answer, or a reason to give up."""
         attempts = 0
         while True:
@@ -219,10 +219,10 @@ class OpenAIEmbedder:
             remaining_seconds=deadline - self._clock.monotonic(),
         )
 
-    async def _request(self, texts: tuple[str, ...], timeout_seconds: float) -> Answer:
+    async def _request(self, texts: tuple[str, ...], timeout_seconds: float) -> EmbeddingResponse:
         """One request, read and checked. Raises RequestError."""
         if not all(texts):
-            raise RequestError(Kind.INPUT, "the text is empty")
+            raise RequestError(FailureKind.INPUT, "the text is empty")
         started = self._clock.monotonic()
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -230,15 +230,15 @@ class OpenAIEmbedder:
             self._accounts.answered(len(texts), self._clock.monotonic() - started)
             return await asyncio.to_thread(read, body, count=len(texts), dimensions=self.model.dimensions)
         except TimeoutError as error:
-            raise RequestError(Kind.TIMEOUT) from error
+            raise RequestError(FailureKind.TIMEOUT) from error
         except openai.OpenAIError as error:
             raise from_vendor(error, self._clock.now()) from error
         except UnicodeEncodeError as error:
-            raise RequestError(Kind.INPUT, "the text is not valid Unicode") from error
+            raise RequestError(FailureKind.INPUT, "the text is not valid Unicode") from error
         except DimensionsError as error:
-            raise RequestError(Kind.DIMENSIONS, str(error)) from error
+            raise RequestError(FailureKind.DIMENSIONS, str(error)) from error
         except AnswerError as error:
-            raise RequestError(Kind.ANSWER, str(error)) from error
+            raise RequestError(FailureKind.ANSWER, str(error)) from error
 
     async def _post(self, texts: tuple[str, ...]) -> bytes:
         # The raw body, because the client would build a model of every number and check none of them.

@@ -19,7 +19,7 @@ KEY_REFUSED = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY enviro
 _SPEAKABLE = frozenset({"context_length_exceeded", "string_above_max_length", "invalid_value", "unsupported_value"})
 
 
-class Kind(StrEnum):
+class FailureKind(StrEnum):
     """What went wrong, in the word that logs and metrics use."""
 
     RATE_LIMIT = "rate_limit"
@@ -38,23 +38,25 @@ class Kind(StrEnum):
         return self in _PASSING
 
 
-_PASSING = frozenset({Kind.RATE_LIMIT, Kind.SERVER, Kind.TIMEOUT, Kind.CONNECTION, Kind.ANSWER})
+_PASSING = frozenset(
+    {FailureKind.RATE_LIMIT, FailureKind.SERVER, FailureKind.TIMEOUT, FailureKind.CONNECTION, FailureKind.ANSWER}
+)
 
 _BY_STATUS = {
-    401: Kind.KEY,
-    403: Kind.KEY,
-    404: Kind.MODEL,
-    408: Kind.TIMEOUT,
-    409: Kind.SERVER,
-    425: Kind.SERVER,
-    429: Kind.RATE_LIMIT,
+    401: FailureKind.KEY,
+    403: FailureKind.KEY,
+    404: FailureKind.MODEL,
+    408: FailureKind.TIMEOUT,
+    409: FailureKind.SERVER,
+    425: FailureKind.SERVER,
+    429: FailureKind.RATE_LIMIT,
 }
 
 
 class RequestError(RuntimeError):
     """One request that gave no vectors; `attempts` grows with its retries."""
 
-    def __init__(self, kind: Kind, details: str = "", *, asked_seconds: float = 0.0) -> None:
+    def __init__(self, kind: FailureKind, details: str = "", *, asked_seconds: float = 0.0) -> None:
         super().__init__(kind.value)
         self.kind = kind
         self.details = details  #: fit for the caller's eyes
@@ -65,15 +67,15 @@ class RequestError(RuntimeError):
 def from_vendor(error: openai.OpenAIError, now: datetime) -> RequestError:
     """The client's error as one of ours. Its text is left behind: it quotes the provider's answer."""
     if isinstance(error, openai.APITimeoutError):
-        return RequestError(Kind.TIMEOUT)
+        return RequestError(FailureKind.TIMEOUT)
     if isinstance(error, openai.APIStatusError):
         return _from_status(error, now)
-    return RequestError(Kind.CONNECTION)
+    return RequestError(FailureKind.CONNECTION)
 
 
 def _from_status(error: openai.APIStatusError, now: datetime) -> RequestError:
     status = error.status_code
-    kind = _BY_STATUS.get(status) or (Kind.INPUT if 400 <= status < 500 else Kind.SERVER)
+    kind = _BY_STATUS.get(status) or (FailureKind.INPUT if 400 <= status < 500 else FailureKind.SERVER)
     details = f"the provider answered HTTP {status}"
     if error.code in _SPEAKABLE:
         details += f" ({error.code})"
@@ -82,9 +84,9 @@ def _from_status(error: openai.APIStatusError, now: datetime) -> RequestError:
 
 def final_error(failure: RequestError, *, retries: int, failed: int, total: int) -> NurError:
     """What a call ends with: the specification's words, and how many texts have no vector."""
-    if failure.kind is Kind.KEY:
+    if failure.kind is FailureKind.KEY:
         return KeyRefused(KEY_REFUSED, failed=failed, total=total)
-    if failure.kind is Kind.INPUT:
+    if failure.kind is FailureKind.INPUT:
         return EmbedderRefused(f"Invalid text for embedding: {failure.details}", failed=failed, total=total)
     # A wrong model or size passes once the operator mends it: deferred writes wait for that, callers need not.
     return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.passing)
@@ -92,7 +94,7 @@ def final_error(failure: RequestError, *, retries: int, failed: int, total: int)
 
 def probe_error(failure: RequestError) -> NurError:
     """What a single request, never retried, ends with."""
-    if failure.kind is Kind.CONNECTION:
+    if failure.kind is FailureKind.CONNECTION:
         return EmbedderDown("Cannot connect to OpenAI API. Check the network and OPENAI_BASE_URL.", failed=1, total=1)
     return final_error(failure, retries=0, failed=1, total=1)
 
@@ -102,15 +104,15 @@ def _message(failure: RequestError, retries: int) -> str:
     spent = max(1, min(failure.attempts, retries))
     plural = "" if spent == 1 else "s"
     match failure.kind:
-        case Kind.RATE_LIMIT:
+        case FailureKind.RATE_LIMIT:
             return f"Failed after {spent} attempt{plural} due to rate limiting. Try again later."
-        case Kind.TIMEOUT:
+        case FailureKind.TIMEOUT:
             return f"Request failed after {spent} timeout{plural}."
-        case Kind.ANSWER:
+        case FailureKind.ANSWER:
             return f"OpenAI gave no usable embeddings in {spent} attempt{plural}: {failure.details}."
-        case Kind.DIMENSIONS:
+        case FailureKind.DIMENSIONS:
             return f"The embedding model gave {failure.details}. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS."
-        case Kind.MODEL:
+        case FailureKind.MODEL:
             return "The provider does not know the embedding model. Check OPENAI_EMBED_MODEL and OPENAI_BASE_URL."
         case _:
             return f"OpenAI service unavailable after {spent} attempt{plural}."

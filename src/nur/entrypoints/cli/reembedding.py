@@ -11,7 +11,7 @@ from nur.bootstrap.embedders import named_model, open_embedder, refuse_bad_key
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration
 from nur.ports.clock import SystemClock
-from nur.services.reembed import Reembed
+from nur.services.jobs.reembed import Reembed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,14 +30,14 @@ async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -
     await ledger.open()
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(ledger.close)
-        held = await ledger.fact("embedding_version")
-        if held is None:
+        existing = await ledger.fact("embedding_version")
+        if existing is None:
             raise BadConfiguration("The store is empty: set EMBEDDINGS instead, its first start decides.")
         new = open_embedder(settings, target)
         stack.push_async_callback(new.close)
         await refuse_bad_key(new)
         old: Embedder | None = None
         with contextlib.suppress(BadConfiguration):  # its key may be gone: then there is nothing to compare with
-            old = open_embedder(settings, EmbeddingModel.parse(held))
+            old = open_embedder(settings, EmbeddingModel.parse(existing))
             stack.push_async_callback(old.close)
-        yield Reembed(ledger, old, new, clock), held
+        yield Reembed(ledger, old, new, clock), existing

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.http.guard import Callers, Guard
-from nur.entrypoints.http.lazily import LazyRest
+from nur.entrypoints.http.lazy_rest import LazyRest
 from nur.entrypoints.mcp.server import MOST_BODY_BYTES
 from nur.observability import metrics
 from nur.observability.events import SERVICE

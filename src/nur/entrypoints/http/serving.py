@@ -19,7 +19,7 @@ from nur.domain.errors import BadConfiguration
 from nur.entrypoints.http.app import make_app
 from nur.entrypoints.http.connections import BoundedProtocol, on_loop_error
 from nur.entrypoints.http.guard import Callers
-from nur.entrypoints.http.opening import Opening
+from nur.entrypoints.http.store_lifecycle import StoreLifecycle
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.observability.events import EventLog
 
@@ -53,7 +53,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
         token=token,
     )
     asyncio.get_running_loop().set_exception_handler(on_loop_error())
-    async with Opening(settings) as opening:
+    async with StoreLifecycle(settings) as opening:
         last_call = LastCall(make_app(opening.services, make_server(tools(opening.services)), callers))
         config = uvicorn.Config(
             last_call,

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
-from nur.domain.notes import Description, Kind, Principal, Retention, Sensitivity, Visibility
+from nur.domain.notes import Kind, NoteMetadata, Principal, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
-from nur.entrypoints.mcp import answers
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.parameters import (
     READS,
     ArtifactType,
@@ -24,7 +24,7 @@ from nur.entrypoints.mcp.parameters import (
     utc,
 )
 from nur.entrypoints.mcp.progress import reported
-from nur.entrypoints.mcp.tool import Offer, after
+from nur.entrypoints.mcp.tool import ToolSpec, after
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -59,7 +59,7 @@ async def artifact_ingest(  # the specification's parameters
     expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
 ) -> CallToolResult:
     """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
-    about = Description(
+    meta = NoteMetadata(
         type=artifact_type,
         source_system=checked_text("source_system", source_system),
         source_id=source_id,
@@ -78,7 +78,7 @@ async def artifact_ingest(  # the specification's parameters
     async with reported(context) as progress:
         stored = await services.ingest(
             checked_text("content", content),
-            about,
+            meta,
             stated,
             principal=Principal(),
             on_failure=services.on_failure.for_tools,
@@ -148,12 +148,12 @@ def _reembed_failed(error: NurError) -> str:
 _store_failed = after("Failed to store artifact")
 
 TOOLS = [
-    Offer(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _ingest_failed),
-    Offer(artifact_get, READS),
-    Offer(
+    ToolSpec(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _ingest_failed),
+    ToolSpec(artifact_get, READS),
+    ToolSpec(
         artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete chunks")
     ),
-    Offer(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _reembed_failed),
+    ToolSpec(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _reembed_failed),
 ]
 
 
@@ -186,24 +186,24 @@ def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:
 
     `model` is that of its vectors; None while they are pending, and then said so.
     """
-    about = note.about
+    meta = note.meta
     fields = {
-        "artifact_type": about.type,
-        "source_system": about.source_system,
-        "source_id": about.source_id,
-        "source_url": about.source_url,
-        "ts": utc(about.occurred_at),
-        "title": about.title,
-        "author": about.author,
-        "participants": list(about.participants) or None,
+        "artifact_type": meta.type,
+        "source_system": meta.source_system,
+        "source_id": meta.source_id,
+        "source_url": meta.source_url,
+        "ts": utc(meta.occurred_at),
+        "title": meta.title,
+        "author": meta.author,
+        "participants": list(meta.participants) or None,
         "content_hash": note.content_hash,
         "token_count": note.token_count,
         "is_chunked": note.is_chunked,
         "num_chunks": note.chunk_count if note.is_chunked else 0,
-        "sensitivity": about.sensitivity,
-        "visibility_scope": about.visibility,
-        "retention_policy": about.retention,
-        "expires_at": utc(about.expires_at),
+        "sensitivity": meta.sensitivity,
+        "visibility_scope": meta.visibility,
+        "retention_policy": meta.retention,
+        "expires_at": utc(meta.expires_at),
         "ingested_at": utc(note.ingested_at),
         "version": note.version,
     }

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
 
-from nur.entrypoints.mcp import answers
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.parameters import READS
-from nur.entrypoints.mcp.tool import Offer
+from nur.entrypoints.mcp.tool import ToolSpec
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -31,4 +31,4 @@ async def embedding_health(services: "Services") -> CallToolResult:
     return answers.as_json(found)
 
 
-TOOLS = [Offer(embedding_health, READS)]
+TOOLS = [ToolSpec(embedding_health, READS)]

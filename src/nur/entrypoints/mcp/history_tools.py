@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Principal
-from nur.domain.search import Silence
-from nur.domain.selection import Selection
-from nur.entrypoints.mcp import answers
+from nur.domain.search import EmptyReason
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
-from nur.entrypoints.mcp.tool import Offer, after
+from nur.entrypoints.mcp.tool import ToolSpec, after
 from nur.ports.ledger import Order
 
 if TYPE_CHECKING:
@@ -52,29 +52,29 @@ async def history_get(
     limit: Annotated[int, Field(ge=1, le=50, description="How many of the last turns")] = 16,
 ) -> CallToolResult:
     """Read the last turns of a conversation, oldest first."""
-    selection = Selection(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
-    turns = (await services.list_notes(selection, Principal(), limit=limit, order=Order.LAST_TURNS))[::-1]
+    where = NoteFilter(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
+    turns = (await services.list_notes(where, Principal(), limit=limit, order=Order.LAST_TURNS))[::-1]
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
-        empty = structured | {"reason": Silence.NOTHING_STORED}
+        empty = structured | {"reason": EmptyReason.NOTHING_STORED}
         return answers.answer(f"No history for {answers.one_line(conversation_id)}.", empty)
-    lines = [f"{note.about.role}: {answers.one_line(text)}" for note, text in turns]
+    lines = [f"{note.meta.role}: {answers.one_line(text)}" for note, text in turns]
     return answers.answer("\n".join(lines), structured)
 
 
 TOOLS = [
-    Offer(
+    ToolSpec(
         history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to append turn")
     ),
-    Offer(history_get, READS),
+    ToolSpec(history_get, READS),
 ]
 
 
 def _turn(note: "Note", text: str) -> dict[str, Any]:
     return {
         "turn_id": note.public_id,
-        "turn_index": note.about.turn_index,
-        "role": note.about.role,
+        "turn_index": note.meta.turn_index,
+        "role": note.meta.role,
         "content": text,
-        "ts": utc(note.about.occurred_at),
+        "ts": utc(note.meta.occurred_at),
     }

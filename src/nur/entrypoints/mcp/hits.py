@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from nur.domain.notes import Kind
 from nur.domain.search import COLLECTIONS
-from nur.entrypoints.mcp.answers import one_line
 from nur.entrypoints.mcp.parameters import utc
-from nur.retrieval.neighbours import BOUNDARY
+from nur.entrypoints.mcp.results import one_line
+from nur.retrieval.passages.neighbours import BOUNDARY
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
@@ -37,7 +37,7 @@ def noticed(text: str, result: SearchResult, between: str) -> str:
 
 
 def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
-    note, about = hit.note, hit.note.about
+    note, meta = hit.note, hit.note.meta
     best = hit.passages[0]
     return {
         "type": hit.type,
@@ -48,7 +48,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "rrf_score": round(hit.rrf_score, 4),
         **({} if hit.rerank_score is None else {"rerank_score": round(hit.rerank_score, 4)}),
         "ranks": dict(hit.ranks),
-        "title": about.title,
+        "title": meta.title,
         "snippet": best.text,
         "start_char": best.start_char,
         "end_char": best.end_char,
@@ -56,20 +56,20 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
             {"text": passage.text, "start_char": passage.start_char, "end_char": passage.end_char}
             for passage in hit.passages
         ],
-        "evidence": _present(source_system=about.source_system, source_id=about.source_id, source_url=about.source_url),
+        "evidence": _present(source_system=meta.source_system, source_id=meta.source_id, source_url=meta.source_url),
         "provenance": _present(
             embedding_model=model.name,
             embedding_dimensions=model.dimensions,
-            ts=utc(about.occurred_at),
+            ts=utc(meta.occurred_at),
             ingested_at=utc(note.ingested_at),
-            confidence=about.confidence,
+            confidence=meta.confidence,
             **_type(note),
             version=note.version,
-            conversation_id=about.conversation_id,
-            turn_index=about.turn_index,
-            role=about.role,
+            conversation_id=meta.conversation_id,
+            turn_index=meta.turn_index,
+            role=meta.role,
         ),
-        "sensitivity": about.sensitivity,
+        "sensitivity": meta.sensitivity,
         "near_identical": {"count": len(hit.duplicates), "ids": list(hit.duplicates)},
         **({"neighbors": list(hit.expanded)} if hit.expanded is not None else {}),
     }
@@ -78,7 +78,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
 def _type(note: Note) -> dict[str, str | None]:
     """The note's own type, under the name that its kind has for it."""
     names = {Kind.MEMORY: "memory_type", Kind.ARTIFACT: "artifact_type"}
-    return {names.get(note.kind, "type"): note.about.type}
+    return {names.get(note.kind, "type"): note.meta.type}
 
 
 def _present(**fields: object) -> dict[str, object]:
@@ -91,14 +91,14 @@ def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
         return noticed(NOTHING, result, " ")
     blocks = [f"Found {len(result.hits)} results:"]
     for place, hit in enumerate(result.hits, 1):
-        about = hit.note.about
+        meta = hit.note.meta
         name = "chunk" if hit.note.is_chunked else "artifact"
         lines = [
             f"[{place}] {name}: {hit.chunk_id} (score: {hit.score:.2f})",
-            *_line("Title", about.title),
-            f"Type: {about.type} | Source: {one_line(about.source_system or '')}",
+            *_line("Title", meta.title),
+            f"Type: {meta.type} | Source: {one_line(meta.source_system or '')}",
             *_shown(hit),
-            *_line("Evidence", about.source_url or about.source_id),
+            *_line("Evidence", meta.source_url or meta.source_id),
             *near_identical(hit),
             *(_details(hit, result.model) if detailed else ()),
         ]
@@ -132,10 +132,10 @@ def near_identical(hit: Hit) -> list[str]:
 
 def _details(hit: Hit, model: EmbeddingModel) -> list[str]:
     """Where the passages stand, how each ranker placed the hit, where it comes from."""
-    note, about = hit.note, hit.note.about
+    note, meta = hit.note, hit.note.meta
     ranks = [f"{ranker} {rank}" for ranker, rank in sorted(hit.ranks.items())]
     reranked = [] if hit.rerank_score is None else [f"reranker score {hit.rerank_score:.4f}"]
-    times = f"ts {utc(about.occurred_at)} | ingested {utc(note.ingested_at)}"
+    times = f"ts {utc(meta.occurred_at)} | ingested {utc(note.ingested_at)}"
     return [
         f"Offsets: {', '.join(f'{passage.start_char}-{passage.end_char}' for passage in hit.passages)}",
         f"Ranks: {', '.join([*ranks, *reranked]) or 'none'}",
@@ -148,23 +148,23 @@ def _search_line(result: SearchResult) -> list[str]:
 
 
 def _artifact_lines(hit: Hit) -> list[str]:
-    about = hit.note.about
+    meta = hit.note.meta
     return [
         f"Type: {'chunk' if hit.note.is_chunked else 'artifact'} | ID: {hit.chunk_id}",
-        *_line("Title", about.title),
-        f"Source: {one_line(about.source_system or '')} | Sensitivity: {about.sensitivity}",
+        *_line("Title", meta.title),
+        f"Source: {one_line(meta.source_system or '')} | Sensitivity: {meta.sensitivity}",
         *_shown(hit),
-        *_line("Evidence", about.source_url or about.source_id),
+        *_line("Evidence", meta.source_url or meta.source_id),
     ]
 
 
 def _note_lines(hit: Hit) -> list[str]:
-    about = hit.note.about
-    speaker = f"{about.role}: " if about.role else ""
+    meta = hit.note.meta
+    speaker = f"{meta.role}: " if meta.role else ""
     return [
         f"Type: {hit.type} | ID: {one_line(hit.chunk_id)}",
         *(f"Content: {speaker}{one_line(passage.text)}" for passage in hit.passages),
-        *_line("Confidence", None if about.confidence is None else str(about.confidence)),
+        *_line("Confidence", None if meta.confidence is None else str(meta.confidence)),
     ]
 
 

@@ -7,13 +7,14 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Principal
 from nur.domain.notices import nothing_stored
-from nur.domain.search import SearchRequest, Silence
-from nur.domain.selection import Selection
-from nur.entrypoints.mcp import answers, hits
+from nur.domain.search import EmptyReason, SearchRequest
+from nur.entrypoints.mcp import hits
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
-from nur.entrypoints.mcp.tool import Offer, after, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, after, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -55,9 +56,9 @@ async def memory_search(
     min_confidence: Confidence = 0.0,
 ) -> CallToolResult:
     """Find stored memories about a topic. Use it before answering from earlier conversations."""
-    selection = Selection(kinds=MEMORIES, min_confidence=min_confidence)
+    where = NoteFilter(kinds=MEMORIES, min_confidence=min_confidence)
     result = await services.search(
-        SearchRequest(query=checked_text("query", query), selection=selection, limit=limit, tool="memory_search")
+        SearchRequest(query=checked_text("query", query), where=where, limit=limit, tool="memory_search")
     )
     lines = [" ".join([_line(hit.note, hit.passages[0].text), *hits.near_identical(hit)]) for hit in result.hits]
     text = hits.noticed("\n".join(lines) or NOTHING, result, "\n" if lines else " ")
@@ -70,11 +71,11 @@ async def memory_list(
     limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
 ) -> CallToolResult:
     """List stored memories, newest first."""
-    selection = Selection(kinds=MEMORIES, type=type)
-    found = await services.list_notes(selection, Principal(), limit=limit)
+    where = NoteFilter(kinds=MEMORIES, type=type)
+    found = await services.list_notes(where, Principal(), limit=limit)
     if not found:
-        empty = {"memories": [], "reason": Silence.NOTHING_STORED}
-        return answers.answer(f"{NOTHING} {nothing_stored(selection)}", empty)
+        empty = {"memories": [], "reason": EmptyReason.NOTHING_STORED}
+        return answers.answer(f"{NOTHING} {nothing_stored(where)}", empty)
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
     lines = [f"Found {count}:", *(_line(note, text) for note, text in found)]
     return answers.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
@@ -92,25 +93,27 @@ async def memory_delete(
 
 
 TOOLS = [
-    Offer(memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to store memory")),
-    Offer(memory_search, READS, search_failed),
-    Offer(memory_list, READS),
-    Offer(
+    ToolSpec(
+        memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to store memory")
+    ),
+    ToolSpec(memory_search, READS, search_failed),
+    ToolSpec(memory_list, READS),
+    ToolSpec(
         memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete memory")
     ),
 ]
 
 
 def _line(note: "Note", text: str) -> str:
-    return f"[{note.public_id}] ({note.about.type}, conf={note.about.confidence}): {answers.one_line(text)}"
+    return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {answers.one_line(text)}"
 
 
 def _memory(note: "Note", text: str) -> dict[str, Any]:
     return {
         "memory_id": note.public_id,
         "content": text,
-        "type": note.about.type,
-        "confidence": note.about.confidence,
-        "conversation_id": note.about.conversation_id,
-        "ts": utc(note.about.occurred_at),
+        "type": note.meta.type,
+        "confidence": note.meta.confidence,
+        "conversation_id": note.meta.conversation_id,
+        "ts": utc(note.meta.occurred_at),
     }

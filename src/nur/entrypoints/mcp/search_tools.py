@@ -7,10 +7,11 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
-from nur.domain.selection import Selection
-from nur.entrypoints.mcp import answers, hits
+from nur.entrypoints.mcp import hits
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.arguments import Arguments, check
 from nur.entrypoints.mcp.parameters import (
     READS,
@@ -25,7 +26,7 @@ from nur.entrypoints.mcp.parameters import (
     checked_range,
     checked_text,
 )
-from nur.entrypoints.mcp.tool import Offer, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -66,7 +67,7 @@ async def artifact_search(  # the specification's parameters
 ) -> CallToolResult:
     """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
     occurred_from, occurred_to = checked_range(time_range_start, time_range_end)
-    selection = Selection(
+    where = NoteFilter(
         kinds=ARTIFACTS,
         type=artifact_type,
         source_system=source_system,
@@ -78,7 +79,7 @@ async def artifact_search(  # the specification's parameters
     result = await services.search(
         SearchRequest(
             query=checked_text("query", query),
-            selection=selection,
+            where=where,
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,
@@ -113,7 +114,7 @@ async def hybrid_search(  # the specification's parameters
     result = await services.search(
         SearchRequest(
             query=checked_text("query", query),
-            selection=_selection(kinds, conversation_id, filters or {}),
+            where=_selection(kinds, conversation_id, filters or {}),
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,
@@ -124,16 +125,16 @@ async def hybrid_search(  # the specification's parameters
     return answers.answer(text, hits.structured(result))
 
 
-TOOLS = [Offer(artifact_search, READS, search_failed), Offer(hybrid_search, READS, search_failed)]
+TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search, READS, search_failed)]
 
 
-def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> Selection:
+def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> NoteFilter:
     unknown = next((name for name in filters if name not in Filters.model_fields), None)
     if unknown is not None:
         raise BadRequest(f"Invalid filter: {answers.shortened(unknown, 60)}")
     found = check(Filters, filters)
     occurred_from, occurred_to = checked_range(found["time_range_start"], found["time_range_end"])
-    return Selection(
+    return NoteFilter(
         kinds=kinds & ARTIFACTS if found["artifact_type"] else kinds,
         conversation_id=conversation_id,
         type=found["artifact_type"] or found["type"],

@@ -11,7 +11,7 @@ from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic mo
 from pydantic import Field, SkipValidation
 
 from nur.domain.errors import EmbedderDown, KeyRefused, NurError, StoreDown
-from nur.entrypoints.mcp import answers
+from nur.entrypoints.mcp import results as answers
 from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema_of
 from nur.observability.events import EventLog, traced
 
@@ -53,7 +53,7 @@ def search_failed(error: NurError) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolSpec:
     """A function that shall be a tool; its docstring tells the model when to use it."""
 
     function: Callable[..., Any]
@@ -69,7 +69,7 @@ class CheckedTool(Tool):
     worded: SkipValidation[Any] = Field(exclude=True)  #: NurError -> str
 
     @classmethod
-    def make(cls, offer: Offer, services: ServicesProvider) -> CheckedTool:
+    def make(cls, offer: ToolSpec, services: ServicesProvider) -> CheckedTool:
         """The tool of an offer."""
         model = arguments_of(offer.function, skip=frozenset({SERVICES, CONTEXT}))
         base = Tool.from_function(_nothing, name=offer.function.__name__, structured_output=False)

@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from nur.domain.errors import NotFound
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import Caller, Open, etag
+from nur.entrypoints.rest.deps import Caller, Open, etag
 from nur.entrypoints.rest.fields import Body, Flag
 from nur.entrypoints.rest.note_answers import NoteOut, Receipt
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.trace_answers import ExplainedItem, Trace
-from nur.services.rebuild import RebuildReport, RebuildState
+from nur.services.indexing.rebuild import RebuildReport, RebuildState
 
 router = APIRouter(prefix="/v2/admin", tags=["admin"])
 

@@ -5,10 +5,10 @@ from pydantic import BaseModel, Field
 
 from nur.bootstrap import Services
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import Open
+from nur.entrypoints.rest.deps import Open
 from nur.entrypoints.rest.fields import NO_NUL, Body
 from nur.entrypoints.rest.problems import documented
-from nur.services.reembed_online import ReembedState
+from nur.services.jobs.reembed_online import ReembedState
 
 router = APIRouter(prefix="/v2/admin/embedding", tags=["admin"])
 
@@ -46,7 +46,7 @@ class EmbeddingOut(BaseModel):
     """The store's model, and how a move to another one stands."""
 
     embedding_version: str = Field(examples=["local:wordllama-l2-supercat:256"])
-    held_versions: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
+    vector_counts: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
     state: ReembedState
     to_version: str | None = Field(description="the model that everything is being embedded with")
     done: int = Field(description="chunks that have a vector of it")
@@ -61,7 +61,7 @@ class EmbeddingOut(BaseModel):
         last = await services.reembed.last()
         return cls(
             embedding_version=services.embedder.model.version,
-            held_versions=await services.ledger.held_versions(),
+            vector_counts=await services.ledger.vector_counts(),
             state=report.state,
             to_version=report.to_version,
             done=report.done,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nur.domain.traces import TracedCandidate, TraceItem
-    from nur.retrieval.ranking import Ranked
-    from nur.services.explain import Explained, NoteExplained
+    from nur.retrieval.ranking.rank import Ranked
+    from nur.services.search.explain import Explained, NoteExplained
 
 
 def as_json(explained: Explained) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from nur.domain.errors import BadRequest
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteId
-from nur.domain.selection import Selection
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import Caller, Open
+from nur.entrypoints.rest.deps import Caller, Open
 from nur.entrypoints.rest.fields import Body, Moment, Name, Share
 from nur.entrypoints.rest.note_answers import NoteOut
 from nur.entrypoints.rest.problems import documented
-from nur.ports.ledger import Place
+from nur.ports.ledger import PageCursor
 
 router = APIRouter(prefix="/v2", tags=["notes"])
 
@@ -52,12 +52,12 @@ class NotePage(BaseModel):
 @router.get("/notes", response_model=NotePage, responses=documented())
 async def list_notes(listing: Annotated[Listing, Query()], services: Open, caller: Caller) -> Response:
     """List notes of every kind, newest first."""
-    selection = Selection(
+    where = NoteFilter(
         tenant=caller.tenant,
         kinds=frozenset(listing.kind or Kind),
         **{name: getattr(listing, name) for name in _SELECTED},
     )
-    notes = await services.ledger.notes(selection, limit=listing.limit, after=_place(listing.cursor))
+    notes = await services.ledger.notes(where, limit=listing.limit, after=_place(listing.cursor))
     ids = [note.note_id for note in notes if services.privacy.can_access(note, caller)]
     if listing.text:
         texts = await services.ledger.texts(ids)
@@ -88,12 +88,12 @@ def _cursor(ingested_at: datetime, note_id: NoteId) -> str:
     return base64.urlsafe_b64encode(json.dumps([ingested_at.isoformat(), note_id.hex]).encode()).decode()
 
 
-def _place(cursor: str | None) -> Place | None:
+def _place(cursor: str | None) -> PageCursor | None:
     if cursor is None:
         return None
     try:
         moment, name = json.loads(base64.urlsafe_b64decode(cursor))
-        place = Place(datetime.fromisoformat(moment), NoteId(UUID(name)))
+        place = PageCursor(datetime.fromisoformat(moment), NoteId(UUID(name)))
         place.ingested_at.astimezone()
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         raise BadRequest("cursor: send the next_cursor of a page, as it came") from None

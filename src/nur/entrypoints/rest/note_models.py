@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from nur.domain.notes import Description, Retention, Sensitivity, Visibility
+from nur.domain.notes import NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Protection
 from nur.entrypoints.rest.fields import (
     Body,
@@ -59,9 +59,9 @@ class NoteIn(Body):
     retention_policy: Retention | None = Field(default=None, description=f"{_KEPT} forever")
     metadata: Metadata = Field(default_factory=dict)
 
-    def description(self) -> Description:
+    def description(self) -> NoteMetadata:
         """As the services speak of it."""
-        return Description(
+        return NoteMetadata(
             type=self.type,
             key=self.key,
             title=self.title,

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from nur.domain.writes import IndexState
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import Caller, IfMatch, Open, etag, expected_revision
+from nur.entrypoints.rest.deps import Caller, IfMatch, Open, etag, expected_revision
+from nur.entrypoints.rest.idempotency import IdempotencyKey, once
 from nur.entrypoints.rest.note_answers import ChunkOut, NearDuplicateOut, NoteOut, Receipt
 from nur.entrypoints.rest.note_models import EventIn, MemoryIn, NoteIn, NotePatch
-from nur.entrypoints.rest.once import IdempotencyKey, once
 from nur.entrypoints.rest.problems import Responses, documented
 from nur.entrypoints.rest.receipts import receipt
-from nur.services.edit_note import Edit
+from nur.services.notes.edit_note import Edit
 
 router = APIRouter(prefix="/v2", tags=["notes"])
 
@@ -120,14 +120,14 @@ async def get_note(
     note = await services.get_note(note_id, caller)
     text = await services.get_note.text(note)
     near = await services.find_duplicates(note) if near_duplicates else None
-    held = await services.ledger.chunks(note.note_id) if chunks else None
+    existing = await services.ledger.chunks(note.note_id) if chunks else None
     indexed = await services.ledger.is_indexed(note.note_id)
     shown = NoteOut.of(
         note,
         text=text,
         index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
         near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
-        chunks=None if held is None else [ChunkOut.of(note, one) for one in held],
+        chunks=None if existing is None else [ChunkOut.of(note, one) for one in existing],
     )
     return answered(shown, ETag=etag(note.revision))
 

@@ -8,10 +8,10 @@ from nur.bootstrap import Services
 from nur.domain.errors import IndexDown, NotFound
 from nur.domain.writes import IndexState, NearDuplicate, Outcome, Stored
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import etag
+from nur.entrypoints.rest.deps import etag
 from nur.entrypoints.rest.note_answers import Receipt
-from nur.ports.desk import Deed
-from nur.services.get_note import not_found
+from nur.ports.desk import CommittedChange
+from nur.services.notes.get_note import not_found
 
 
 async def receipt(services: Services, stored: Stored, wait: str | None, seconds: float) -> Response:
@@ -27,21 +27,21 @@ async def receipt(services: Services, stored: Stored, wait: str | None, seconds:
     return _answer(stored, state, near)
 
 
-async def late_answer(services: Services, tenant: str, deed: Deed) -> Response:
+async def late_answer(services: Services, tenant: str, committed: CommittedChange) -> Response:
     """What the call would have said. Raises NotFound for a note that was purged since."""
-    if deed.action == "delete":
+    if committed.action == "delete":
         return answered(None, 204)
-    if deed.public_id is None:
+    if committed.public_id is None:
         raise NotFound("The note was purged since.")
-    note = await services.ledger.note(tenant, deed.public_id)
+    note = await services.ledger.note(tenant, committed.public_id)
     if note is None:
-        raise not_found(deed.public_id)
-    if deed.action == "update":
+        raise not_found(committed.public_id)
+    if committed.action == "update":
         outcome = Outcome.METADATA_UPDATED
     else:
-        outcome = Outcome.CREATED if deed.revision == 1 else Outcome.REPLACED
+        outcome = Outcome.CREATED if committed.revision == 1 else Outcome.REPLACED
     state = IndexState.INDEXED if await services.ledger.is_indexed(note.note_id) else IndexState.PENDING
-    return _answer(Stored(note=replace(note, revision=deed.revision), outcome=outcome, index_state=state), state)
+    return _answer(Stored(note=replace(note, revision=committed.revision), outcome=outcome, index_state=state), state)
 
 
 def _answer(stored: Stored, state: IndexState, near: list[NearDuplicate] | None = None) -> Response:

@@ -7,12 +7,12 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nur.domain.embedding import EmbeddingModel
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
 from nur.domain.search import Mode, SearchRequest
-from nur.domain.selection import Selection
 from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.note_answers import NoteOut
-from nur.services.search_sessions import Answer, Item, Payload
+from nur.services.search.search_sessions import Answer, Item, Payload
 
 TOOL = "rest_search"
 
@@ -63,7 +63,7 @@ class SearchIn(Body):
         """As the service speaks of it."""
         kinds = frozenset(self.kinds or Kind)
         asked = self.filters
-        selection = Selection(
+        where = NoteFilter(
             tenant=principal.tenant,
             kinds=kinds & {Kind.ARTIFACT} if asked.artifact_type else kinds,
             type=asked.artifact_type or asked.type,
@@ -81,7 +81,7 @@ class SearchIn(Body):
         return SearchRequest(
             query=self.query,
             principal=principal,
-            selection=selection,
+            where=where,
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,
@@ -142,7 +142,7 @@ class ItemOut(BaseModel):
     @classmethod
     def of(cls, item: Item, model: EmbeddingModel | None) -> "ItemOut":
         """From the service's."""
-        note, about = item.note, item.note.about
+        note, meta = item.note, item.note.meta
         best = item.passages[0] if item.passages else None
         around = item.stitched
         return cls(
@@ -150,8 +150,8 @@ class ItemOut(BaseModel):
             item_id=item.found.item_id,
             note_id=note.public_id,
             kind=note.kind,
-            type=about.type,
-            title=about.title,
+            type=meta.type,
+            title=meta.title,
             chunk_id=item.chunk_id,
             chunk_index=item.chunk.index,
             chunk_start=item.chunk.start_char,
@@ -168,16 +168,16 @@ class ItemOut(BaseModel):
             else StitchedOut(text=around.text, start_char=around.start_char, end_char=around.end_char),
             duplicates=list(item.found.duplicates),
             text=item.text,
-            source=Source.model_construct(system=about.source_system, id=about.source_id, url=about.source_url),
-            ts=about.occurred_at,
+            source=Source.model_construct(system=meta.source_system, id=meta.source_id, url=meta.source_url),
+            ts=meta.occurred_at,
             ingested_at=note.ingested_at,
             embedding_model=None if model is None else model.name,
             embedding_dimensions=None if model is None else model.dimensions,
-            confidence=about.confidence,
-            importance=about.importance,
+            confidence=meta.confidence,
+            importance=meta.importance,
             version=note.version,
             revision=note.revision,
-            sensitivity=about.sensitivity,
+            sensitivity=meta.sensitivity,
         )
 
 

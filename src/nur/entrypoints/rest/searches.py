@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.doors import Caller, Open
+from nur.entrypoints.rest.deps import Caller, Open
 from nur.entrypoints.rest.explanations import as_json
 from nur.entrypoints.rest.note_answers import NoteOut
 from nur.entrypoints.rest.problems import documented

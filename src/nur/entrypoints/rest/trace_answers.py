@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from nur.domain import traces
-from nur.services.explain import NoteExplained
+from nur.services.search.explain import NoteExplained
 
 
 class TraceItem(BaseModel):

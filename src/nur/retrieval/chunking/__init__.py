@@ -15,7 +15,7 @@ from nur.retrieval.chunking.policy import SENTENCES, STRUCTURE, WHOLE, WINDOW, C
 from nur.retrieval.chunking.sentences import sentence_chunks
 from nur.retrieval.chunking.structure import structured_chunks
 from nur.retrieval.chunking.window import windows
-from nur.retrieval.tokens import Tokens, tokenise
+from nur.retrieval.text.tokens import Tokens, tokenise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

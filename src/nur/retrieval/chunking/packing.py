@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nur.retrieval.tokens import Tokens
+    from nur.retrieval.text.tokens import Tokens
 
 
 class Span(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nur.retrieval.chunking.packing import Breaks, Span, pack
-from nur.retrieval.sentences import split
+from nur.retrieval.text.sentences import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nur.retrieval.chunking.policy import ChunkingPolicy
-    from nur.retrieval.tokens import Tokens
+    from nur.retrieval.text.tokens import Tokens
 
 
 def sentence_chunks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[Span]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nur.retrieval.chunking.policy import ChunkingPolicy
-    from nur.retrieval.tokens import Tokens
+    from nur.retrieval.text.tokens import Tokens
 
 
 def windows(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[Span]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nur.adapters.chroma import names
+from nur.adapters.chroma import collections as names
 from nur.adapters.chroma.records import NEVER, ChromaRecord, records_of
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.notes import Kind, Status
@@ -24,8 +24,8 @@ FILTERS = {"tenant", "kind", "has_confidence", "ts_epoch", "expires_epoch", "pro
 OURS = {"note_id", "revision", "chunk_key", "store_id"}
 
 
-def records(kind: Kind, chunks: int = 1, **about: Any) -> list[ChromaRecord]:
-    return records_of(an_upsert(a_note(1, kind, **about), ONE * chunks), MODEL, "store")
+def records(kind: Kind, chunks: int = 1, **meta: Any) -> list[ChromaRecord]:
+    return records_of(an_upsert(a_note(1, kind, **meta), ONE * chunks), MODEL, "store")
 
 
 def test_a_memory() -> None:

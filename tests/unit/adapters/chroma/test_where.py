@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from nur.adapters.chroma import names, where
+from nur.adapters.chroma import collections as names
+from nur.adapters.chroma import where
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
-from nur.domain.selection import Selection
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EPOCH = NOW.timestamp()
@@ -46,19 +47,19 @@ EPOCH = NOW.timestamp()
     ],
 )
 def test_what_is_asked(asked: dict[str, Any], collection: str, expected: list[where.Clause]) -> None:
-    assert where.asked(Selection(**asked), collection) == expected
+    assert where.asked(NoteFilter(**asked), collection) == expected
 
 
 def test_numbers_are_floats_whatever_was_given() -> None:
-    (clause,) = where.asked(Selection(min_confidence=1), names.MEMORY)
+    (clause,) = where.asked(NoteFilter(min_confidence=1), names.MEMORY)
     assert isinstance(clause["$or"][0]["confidence"]["$gte"], float)  # type: ignore[index]
 
 
 def test_parents_are_left_out_where_they_are() -> None:
     tenant = {"tenant": "acme"}
     expiry = {"expires_epoch": {"$gt": EPOCH}}
-    assert where.standing(Selection(tenant="acme"), names.MEMORY, NOW) == [tenant, expiry]
-    assert where.standing(Selection(tenant="acme"), names.ARTIFACTS, NOW) == [tenant, expiry, {"is_chunked": False}]
+    assert where.standing(NoteFilter(tenant="acme"), names.MEMORY, NOW) == [tenant, expiry]
+    assert where.standing(NoteFilter(tenant="acme"), names.ARTIFACTS, NOW) == [tenant, expiry, {"is_chunked": False}]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_parents_are_left_out_where_they_are() -> None:
     ],
 )
 def test_what_stands(metadata: dict[str, object], expected: bool) -> None:
-    assert where.stands(metadata, Selection(), NOW) is expected
+    assert where.stands(metadata, NoteFilter(), NOW) is expected
 
 
 def test_one_clause_stands_alone_and_none_is_none() -> None:

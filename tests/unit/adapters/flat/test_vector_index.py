@@ -13,7 +13,7 @@ import pytest
 from nur.adapters.flat.table import BLOCK_ROWS
 from nur.adapters.flat.vector_index import VECTORS_FOR_A_MEAN, FlatVectorIndex
 from nur.adapters.in_memory.clock import ManualClock
-from nur.domain.selection import Selection
+from nur.domain.filters import NoteFilter
 from tests.index_notes import NOW, a_note, a_removal, an_upsert
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def random_vectors(rows: int, dimensions: int, seed: int = 0) -> Floats:
 
 
 async def nearest(index: FlatVectorIndex, vector: Floats) -> int:
-    return (await index.query(vector, Selection(), 1))[0].chunk_key
+    return (await index.query(vector, NoteFilter(), 1))[0].chunk_key
 
 
 async def test_more_rows_than_a_block_are_all_found() -> None:
@@ -86,7 +86,7 @@ async def test_signs_find_nearly_all_that_an_exact_scan_finds() -> None:
     hits = 0
     for query in random_vectors(10, DIMENSIONS, seed=1):
         exact = np.argsort(-(units @ query))[:10] + 1
-        found = await index.query(query, Selection(), 10)
+        found = await index.query(query, NoteFilter(), 10)
         hits += len({neighbour.chunk_key for neighbour in found} & set(exact.tolist()))
     assert hits >= 95
     assert ledger.fetched == 10 * 200, "only candidates are read from the ledger"
@@ -142,7 +142,7 @@ async def test_a_write_during_a_search_never_gives_one_chunks_key_to_anothers_ve
     index = ledger.index(64)
     await index.open()
     index._executor = gate
-    searching = asyncio.create_task(index.query(vectors[0], Selection(), 1))
+    searching = asyncio.create_task(index.query(vectors[0], NoteFilter(), 1))
     await asyncio.sleep(0)
     ops: list[IndexOp] = [a_removal(1, revision=2)]
     if rewrite:  # another note, elsewhere, which must not get the row that the search may be reading

@@ -8,7 +8,7 @@ import httpx2
 import openai
 import pytest
 
-from nur.adapters.openai.failures import Kind, RequestError, final_error, from_vendor
+from nur.adapters.openai.failures import FailureKind, RequestError, final_error, from_vendor
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused, NurError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,15 +23,15 @@ def answered(status: int, code: str | None = None) -> openai.APIStatusError:
 @pytest.mark.parametrize(
     ("kind", "attempts", "message"),
     [
-        (Kind.RATE_LIMIT, 4, "Failed after 3 attempts due to rate limiting. Try again later."),
-        (Kind.SERVER, 4, "OpenAI service unavailable after 3 attempts."),
-        (Kind.CONNECTION, 4, "OpenAI service unavailable after 3 attempts."),
-        (Kind.TIMEOUT, 4, "Request failed after 3 timeouts."),
-        (Kind.TIMEOUT, 2, "Request failed after 2 timeouts."),  # the deadline came first
-        (Kind.SERVER, 1, "OpenAI service unavailable after 1 attempt."),
+        (FailureKind.RATE_LIMIT, 4, "Failed after 3 attempts due to rate limiting. Try again later."),
+        (FailureKind.SERVER, 4, "OpenAI service unavailable after 3 attempts."),
+        (FailureKind.CONNECTION, 4, "OpenAI service unavailable after 3 attempts."),
+        (FailureKind.TIMEOUT, 4, "Request failed after 3 timeouts."),
+        (FailureKind.TIMEOUT, 2, "Request failed after 2 timeouts."),  # the deadline came first
+        (FailureKind.SERVER, 1, "OpenAI service unavailable after 1 attempt."),
     ],
 )
-def test_the_last_word_is_the_specifications(kind: Kind, attempts: int, message: str) -> None:
+def test_the_last_word_is_the_specifications(kind: FailureKind, attempts: int, message: str) -> None:
     failure = RequestError(kind)
     failure.attempts = attempts
     error = final_error(failure, retries=3, failed=5, total=9)
@@ -42,21 +42,21 @@ def test_the_last_word_is_the_specifications(kind: Kind, attempts: int, message:
 @pytest.mark.parametrize(
     ("status", "kind", "passing", "raised"),
     [
-        (400, Kind.INPUT, False, EmbedderRefused),
-        (401, Kind.KEY, False, KeyRefused),
-        (403, Kind.KEY, False, KeyRefused),
-        (404, Kind.MODEL, False, EmbedderDown),  # mendable by the operator: what was deferred may wait for it
-        (408, Kind.TIMEOUT, True, EmbedderDown),
-        (413, Kind.INPUT, False, EmbedderRefused),
-        (422, Kind.INPUT, False, EmbedderRefused),
-        (429, Kind.RATE_LIMIT, True, EmbedderDown),
-        (500, Kind.SERVER, True, EmbedderDown),
-        (502, Kind.SERVER, True, EmbedderDown),
-        (503, Kind.SERVER, True, EmbedderDown),
-        (529, Kind.SERVER, True, EmbedderDown),
+        (400, FailureKind.INPUT, False, EmbedderRefused),
+        (401, FailureKind.KEY, False, KeyRefused),
+        (403, FailureKind.KEY, False, KeyRefused),
+        (404, FailureKind.MODEL, False, EmbedderDown),  # mendable by the operator: what was deferred may wait for it
+        (408, FailureKind.TIMEOUT, True, EmbedderDown),
+        (413, FailureKind.INPUT, False, EmbedderRefused),
+        (422, FailureKind.INPUT, False, EmbedderRefused),
+        (429, FailureKind.RATE_LIMIT, True, EmbedderDown),
+        (500, FailureKind.SERVER, True, EmbedderDown),
+        (502, FailureKind.SERVER, True, EmbedderDown),
+        (503, FailureKind.SERVER, True, EmbedderDown),
+        (529, FailureKind.SERVER, True, EmbedderDown),
     ],
 )
-def test_each_status_has_its_kind(status: int, kind: Kind, passing: bool, raised: type[NurError]) -> None:
+def test_each_status_has_its_kind(status: int, kind: FailureKind, passing: bool, raised: type[NurError]) -> None:
     failure = from_vendor(answered(status), NOW)
     error = final_error(failure, retries=3, failed=1, total=1)
     assert (failure.kind, failure.kind.passing, type(error)) == (kind, passing, raised)

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from nur.domain.embedding import EmbeddingModel
-from nur.domain.notes import ChunkKey, Description, Kind, Note, NoteId, Status
-from nur.domain.search import Hit, Passage, SearchResult, Silence
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
+from nur.domain.search import EmptyReason, Hit, Passage, SearchResult
 from nur.entrypoints.mcp.hits import artifact_text, hybrid_text, structured
 
 MODEL = EmbeddingModel("openai", "text-embedding-3-large", 3072)
@@ -32,7 +32,7 @@ def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage"
         tenant="default",
         owner="local",
         kind=kind,
-        about=Description(occurred_at=NOON, **said),
+        meta=NoteMetadata(occurred_at=NOON, **said),
         content_hash="0" * 64,
         token_count=10,
         chunk_count=chunks,
@@ -57,7 +57,7 @@ def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage"
     )
 
 
-def result(*hits: Hit, reason: Silence | None = None, degraded: tuple[str, ...] = ()) -> SearchResult:
+def result(*hits: Hit, reason: EmptyReason | None = None, degraded: tuple[str, ...] = ()) -> SearchResult:
     return SearchResult(
         hits=hits, search_id=UUID(int=2), trace_id=UUID(int=4), model=MODEL, degraded=degraded, reason=reason
     )
@@ -202,7 +202,7 @@ def test_each_kind_has_its_own_name_for_its_type() -> None:
 
 
 def test_silence_is_told_with_its_reason() -> None:
-    nothing = replace(result(reason=Silence.BELOW_FLOOR), notice="Nothing is near.")
+    nothing = replace(result(reason=EmptyReason.BELOW_FLOOR), notice="Nothing is near.")
     told = "No results found. Nothing is near."
     assert artifact_text(nothing) == hybrid_text(nothing, frozenset({Kind.ARTIFACT})) == told
     assert (structured(nothing)["reason"], structured(nothing)["notice"]) == ("below_floor", "Nothing is near.")

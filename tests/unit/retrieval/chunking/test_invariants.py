@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from nur.domain.notes import ARTIFACT_TYPES
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.neighbours import rebuild
-from nur.retrieval.sentences import split
-from nur.retrieval.tokens import tokenise
+from nur.retrieval.passages.neighbours import rebuild
+from nur.retrieval.text.sentences import split
+from nur.retrieval.text.tokens import tokenise
 
 if TYPE_CHECKING:
     from nur.domain.chunks import Chunk
-    from nur.retrieval.tokens import Tokens
+    from nur.retrieval.text.tokens import Tokens
 
 _WORDS = {
     "latin": ["hello ", "world. ", "It's ", "Über ", "naïve, ", "e.g. ", "Mr. ", "3.14 ", "end!\n", "São "],

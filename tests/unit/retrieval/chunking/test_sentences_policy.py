@@ -3,8 +3,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from nur.retrieval.chunking import SENTENCES, ChunkingPolicy, chunk
-from nur.retrieval.sentences import split
-from nur.retrieval.tokens import count, tokenise
+from nur.retrieval.text.sentences import split
+from nur.retrieval.text.tokens import count, tokenise
 
 TEXT = "".join(f"Day {day}: we walked {day} miles along the coast and saw nobody at all. " for day in range(200))
 SMALL = ChunkingPolicy("sentences", 60, 60, 20)

@@ -8,8 +8,8 @@ import pytest
 from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import StoreDamaged
 from nur.retrieval.chunking import WHOLE, WINDOW, ChunkingPolicy, chunk
-from nur.retrieval.neighbours import expand, rebuild
-from nur.retrieval.tokens import Tokens, count, tokenise
+from nur.retrieval.passages.neighbours import expand, rebuild
+from nur.retrieval.text.tokens import Tokens, count, tokenise
 
 PROSE = "Rivers carry stones to the sea, and the sea grinds them to sand; nobody hurries it. "
 

@@ -8,7 +8,7 @@ import click
 from pydantic import SecretStr
 from rich.table import Table
 
-from nur.entrypoints.cli import showing
+from nur.entrypoints.cli import render as showing
 from nur.settings import Settings, load
 
 MASK = "********"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.doctor import machine, report, smoke
-from nur.entrypoints.cli.doctor.findings import Examination, Result
+from nur.diagnostics import machine, report, smoke
+from nur.diagnostics.findings import CheckRun, Result
+from nur.entrypoints.cli import render as showing
 from nur.entrypoints.stdio.locate import running
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
 
     It stores a memory and two documents through MCP, finds them again, and erases them. Exit code 1: a check failed.
     """
-    examination = Examination()
+    examination = CheckRun()
     settings = machine.examine(examination, data_dir)
     address = _address(settings, url, token)
     if address is not None:

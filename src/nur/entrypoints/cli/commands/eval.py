@@ -13,17 +13,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from nur.domain.errors import BadRequest
 from nur.domain.search import DEFAULT_MAX_CHARS, Mode
-from nur.entrypoints.cli.evaluation import dataset
-from nur.entrypoints.cli.evaluation.calibrating import LEAST_QUESTIONS
-from nur.entrypoints.cli.evaluation.plot import svg
-from nur.entrypoints.cli.evaluation.record import record
-from nur.entrypoints.cli.evaluation.run import Wanted, evaluate, evaluate_own
-from nur.entrypoints.cli.evaluation.table import figure, tables
+from nur.evaluation import dataset
+from nur.evaluation.calibrating import LEAST_QUESTIONS
+from nur.evaluation.plot import svg
+from nur.evaluation.record import record
+from nur.evaluation.run import Wanted, evaluate, evaluate_own
+from nur.evaluation.table import figure, tables
 from nur.settings import load as load_settings
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.evaluation.report import Report
-    from nur.entrypoints.cli.evaluation.run import Calibrated
+    from nur.evaluation.report import Report
+    from nur.evaluation.run import Calibrated
 
 #: A terminal with fewer columns gets headers and intervals in two lines.
 NARROW = 140

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from nur.domain.errors import BadRequest, NotFound
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
 
 MOST_SHOWN = 20
 #: What each verdict means.

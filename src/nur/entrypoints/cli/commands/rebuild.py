@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nur.domain.errors import NurError
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.settings import load
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
 
 PATH = "/v2/admin/index/rebuild"
 LOOK_EVERY_SECONDS = 0.2

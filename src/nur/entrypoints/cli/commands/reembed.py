@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nur.domain.errors import BadRequest, NurError
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, reach
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, reach
 from nur.entrypoints.stdio.locate import running
 from nur.observability import events
 from nur.settings import load
@@ -20,7 +20,7 @@ from nur.settings import load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
     from nur.settings import Settings
 
 PATH = "/v2/admin/embedding"
@@ -75,8 +75,8 @@ async def _here(settings: Settings, to: str, progress: Callable[[int, int], None
     """Without a server: the store is opened as it is, whatever model the settings ask for."""
     from nur.entrypoints.cli.reembedding import reembedding
 
-    async with reembedding(settings, to) as (reembed, held):
-        return asdict(await reembed(held, progress))
+    async with reembedding(settings, to) as (reembed, existing):
+        return asdict(await reembed(existing, progress))
 
 
 async def _there(store: Store, to: str, progress: Callable[[int, int], None]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nur.domain.errors import BadRequest
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, with_store
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
 
 #: Seconds to let the worker embed before this command leaves; the note is stored in any case.
 WAIT_SECONDS = 5
@@ -29,14 +29,14 @@ WAIT_SECONDS = 5
 @click.option("--ttl-days", type=click.FloatRange(0, min_open=True), help="Let a note or event expire.")
 @json_option
 @data_dir_option
-def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | None, **about: Any) -> None:
+def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | None, **meta: Any) -> None:
     """Store a memory, a note or an event.
 
     TEXT is the text; several words need no quotes. - reads standard input: nur remember - < file
     """
     # What a shell or an editor writes ends with one newline that is none of the text.
     content = sys.stdin.read().removesuffix("\n") if text == ("-",) else " ".join(text)
-    fields = {name: value for name, value in about.items() if value is not None}
+    fields = {name: value for name, value in meta.items() if value is not None}
     if "sort" in fields:
         fields["type"] = fields.pop("sort")
     body = {"content" if kind == "memory" else "text": content, **fields}

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import click
 
-from nur.entrypoints.cli.reach import data_dir_option, with_store
+from nur.entrypoints.cli.client import data_dir_option, with_store
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
 
 
 @click.command()

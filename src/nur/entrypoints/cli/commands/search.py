@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nur.entrypoints.cli import showing
-from nur.entrypoints.cli.reach import data_dir_option, json_option, reading
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, reading
 
 if TYPE_CHECKING:
-    from nur.entrypoints.cli.reach import Store
+    from nur.entrypoints.cli.client import Store
 
 
 @click.command()

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nur.retrieval import sentences
 from nur.retrieval.chunking.packing import Breaks, Span, pack
 from nur.retrieval.chunking.structure import chat, code, email, markdown
 from nur.retrieval.chunking.structure.sections import Section
+from nur.retrieval.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nur.retrieval.chunking.policy import ChunkingPolicy
-    from nur.retrieval.tokens import Tokens
+    from nur.retrieval.text.tokens import Tokens
 
 _PATH_SEPARATOR = " > "
 

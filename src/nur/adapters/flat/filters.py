@@ -1,0 +1,127 @@
+"""Filter columns: a selection becomes a mask over rows in a few numpy comparisons."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from nur.domain.notes import Kind
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import Note
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_KINDS = tuple(Kind)
+_TURN = _KINDS.index(Kind.TURN)
+
+_EQUALS = ("type", "source_system", "sensitivity", "visibility", "project", "agent", "scope")
+_CODED = ("tenant", "conversation_id", *_EQUALS)
+_PLACE = {name: place for place, name in enumerate(_CODED)}
+
+_MISSING = -1  #: the note has no such value
+_UNKNOWN = -2  #: no note has the value that is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A selection at one moment, in codes and epoch seconds."""
+
+    equal: tuple[tuple[int, int], ...]  #: place in the coded columns, code
+    kinds: Mask | None  #: by the kind's place; None: all of them
+    conversation: int | None
+    min_confidence: float | None
+    occurred_from: float | None
+    occurred_to: float | None
+    now: float
+
+
+def _epoch(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
+
+
+class Vocabulary:
+    """Strings as numbers: four bytes a value, and comparing numbers is what numpy does best."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+
+    def code(self, text: str | None) -> int:
+        """The number of a string, a new one if need be."""
+        return _MISSING if text is None else self._codes.setdefault(text, len(self._codes))
+
+    def codes(self, note: Note) -> list[int]:
+        """A note's values in the order of the coded columns."""
+        meta = note.meta
+        return [
+            self.code(note.tenant),
+            self.code(meta.conversation_id),
+            *(self.code(getattr(meta, name)) for name in _EQUALS),
+        ]
+
+    def condition(self, where: NoteFilter, now: datetime) -> Condition:
+        """What rows must show to be in the selection."""
+        asked = {name: getattr(where, name) for name in ("tenant", *_EQUALS)}
+        every_kind = len(where.kinds) == len(_KINDS)
+        conversation = where.conversation_id
+        return Condition(
+            equal=tuple((_PLACE[name], self._known(text)) for name, text in asked.items() if text is not None),
+            kinds=None if every_kind else np.array([kind in where.kinds for kind in _KINDS]),
+            conversation=None if conversation is None else self._known(conversation),
+            min_confidence=where.min_confidence,
+            occurred_from=_epoch(where.occurred_from),
+            occurred_to=_epoch(where.occurred_to),
+            now=now.timestamp(),
+        )
+
+    def _known(self, text: str) -> int:
+        return self._codes.get(text, _UNKNOWN)
+
+
+class Columns:
+    """What can be asked of a block of rows, an array a column.
+
+    A missing number is NaN, of which every comparison is false: `not confidence < asked` lets it pass,
+    `occurred >= asked` does not.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._coded = np.full((len(_CODED), size), _MISSING, np.int32)
+        self._kinds = np.zeros(size, np.int8)
+        self._confidence = np.full(size, np.nan)
+        self._occurred = np.full(size, np.nan)
+        self._expires = np.full(size, np.inf)
+
+    def write(self, row: int, note: Note, vocabulary: Vocabulary) -> None:
+        """Say what note a row belongs to."""
+        meta = note.meta
+        self._coded[:, row] = vocabulary.codes(note)
+        self._kinds[row] = _KINDS.index(note.kind)
+        self._confidence[row] = math.nan if meta.confidence is None else meta.confidence
+        self._occurred[row] = math.nan if meta.occurred_at is None else meta.occurred_at.timestamp()
+        self._expires[row] = math.inf if meta.expires_at is None else meta.expires_at.timestamp()
+
+    def mask(self, condition: Condition, rows: int) -> Mask:
+        """Which of the first `rows` rows are in the selection."""
+        found: Mask = self._expires[:rows] > condition.now
+        for place, code in condition.equal:
+            found &= self._coded[place, :rows] == code
+        if condition.kinds is not None:
+            found &= condition.kinds[self._kinds[:rows]]
+        if condition.conversation is not None:
+            conversations = self._coded[_PLACE["conversation_id"], :rows]
+            found &= (self._kinds[:rows] != _TURN) | (conversations == condition.conversation)
+        if condition.min_confidence is not None:
+            found &= ~(self._confidence[:rows] < condition.min_confidence)
+        if condition.occurred_from is not None:
+            found &= self._occurred[:rows] >= condition.occurred_from
+        if condition.occurred_to is not None:
+            found &= self._occurred[:rows] <= condition.occurred_to
+        return found

@@ -1,0 +1,54 @@
+"""The schema's history. Alembic is imported only when there is something to do: it costs a third of the start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import inspect, text
+
+from nur.domain.errors import StoreForeign, StoreNewer
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+#: The newest revision under `versions/`; a test compares them.
+HEAD = "0003"
+
+
+def held_revision(connection: Connection) -> str | None:
+    """The schema revision of a store; None for an empty database. Raises StoreForeign for somebody else's."""
+    tables = inspect(connection).get_table_names()
+    if "alembic_version" in tables and "store_facts" in tables:
+        existing: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+        return existing
+    if tables:
+        raise StoreForeign("The database holds tables that are not Nur's. Set NUR_DATA_DIR to an empty folder.")
+    return None
+
+
+def check(engine: Engine) -> bool:
+    """Whether the store is at HEAD already; changes nothing. Raises StoreNewer, StoreForeign."""
+    with engine.connect() as connection:
+        existing = held_revision(connection)
+    if existing is not None and existing > HEAD:
+        raise StoreNewer(
+            f"The store has schema {existing}, this program knows {HEAD}. Update nur-memory; nothing was changed."
+        )
+    return existing == HEAD
+
+
+def migrate(engine: Engine) -> bool:
+    """Bring a store to HEAD; says whether there was anything to do. Raises StoreNewer, StoreForeign."""
+    if check(engine):
+        return False
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "nur.adapters.sql:migrations")
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        command.upgrade(config, "head")
+        connection.commit()
+    return True

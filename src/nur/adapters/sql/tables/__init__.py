@@ -1,0 +1,36 @@
+"""The tables, described once for every database.
+
+Everything stored is a row of `memory_notes`; search finds rows of `memory_note_chunks`; vectors hang on chunks by
+embedding version. `revision` counts every change of a note and orders everything derived from it.
+
+The lexical rows (`chunk_terms`) are an FTS5 table in SQLite and are made in the migration: SQLAlchemy has no words
+for a virtual table.
+"""
+
+from __future__ import annotations
+
+from nur.adapters.sql.tables.chunks import lexical_totals, memory_note_chunks, note_chunk_embeddings, note_embeddings
+from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_acl, note_versions
+from nur.adapters.sql.tables.schema import metadata
+from nur.adapters.sql.tables.searches import memory_hits, search_sessions, search_trace_items, search_traces
+from nur.adapters.sql.tables.work import api_tokens, idempotency_keys, indexing_outbox, store_facts
+
+__all__ = [
+    "api_tokens",
+    "audit_log",
+    "idempotency_keys",
+    "indexing_outbox",
+    "lexical_totals",
+    "memory_hits",
+    "memory_note_chunks",
+    "memory_notes",
+    "metadata",
+    "note_acl",
+    "note_chunk_embeddings",
+    "note_embeddings",
+    "note_versions",
+    "search_sessions",
+    "search_trace_items",
+    "search_traces",
+    "store_facts",
+]

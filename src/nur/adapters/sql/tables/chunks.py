@@ -1,0 +1,66 @@
+"""Chunks, their vectors and what is counted about their words."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, String, Table, Text, Uuid, text
+
+from nur.adapters.sql.columns import Moment, Vector
+from nur.adapters.sql.tables.schema import BIG_KEY, metadata
+
+memory_note_chunks = Table(
+    "memory_note_chunks",
+    metadata,
+    # The integer key is the row id of the lexical row and of every vector: one lookup instead of two.
+    Column("chunk_key", BIG_KEY, primary_key=True),
+    Column("chunk_id", Uuid, nullable=False, unique=True),
+    Column("note_id", Uuid, ForeignKey("memory_notes.note_id", ondelete="CASCADE"), nullable=False),
+    Column("chunk_index", Integer, nullable=False),
+    Column("start_offset", Integer, nullable=False),
+    Column("end_offset", Integer, nullable=False),
+    Column("token_count", Integer, nullable=False),
+    Column("content_hash", String(64), nullable=False),
+    Column("context", Text, nullable=False, server_default=""),
+    Column("revision", Integer, nullable=False),  #: the note's, kept beside so that one index finds what is stale
+    Column("indexed_revision", Integer),  #: the revision that the vector index holds
+    Column("term_count", Integer, nullable=False),
+    Column("profile", LargeBinary, nullable=False),
+    Column("sentences", LargeBinary, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("uq_chunks_place", "note_id", "chunk_index", unique=True),
+    Index(
+        "ix_chunks_unindexed",
+        "note_id",
+        sqlite_where=text("indexed_revision IS NULL OR indexed_revision <> revision"),
+        postgresql_where=text("indexed_revision IS NULL OR indexed_revision <> revision"),
+    ),
+    sqlite_autoincrement=True,  # a key is never used twice, so an index can never show the wrong chunk
+)
+
+note_chunk_embeddings = Table(
+    "note_chunk_embeddings",
+    metadata,
+    Column("chunk_key", BIG_KEY, ForeignKey("memory_note_chunks.chunk_key", ondelete="CASCADE"), primary_key=True),
+    Column("embedding_version", String, primary_key=True),
+    Column("embedding_dim", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("vec", Vector, nullable=False),
+)
+
+note_embeddings = Table(
+    "note_embeddings",
+    metadata,
+    Column("note_id", Uuid, ForeignKey("memory_notes.note_id", ondelete="CASCADE"), primary_key=True),
+    Column("embedding_version", String, primary_key=True),
+    Column("embedding_dim", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("vec", Vector, nullable=False),
+)
+
+lexical_totals = Table(
+    "lexical_totals",
+    metadata,
+    Column("row", Integer, primary_key=True),  #: always 1
+    Column("chunks", BigInteger, nullable=False),
+    Column("terms", BigInteger, nullable=False),
+)

@@ -1,0 +1,40 @@
+"""How each kind of note is cut, and the tokenisers that this needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Kind
+from nur.retrieval.chunking import ChunkingPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nur.retrieval.text.tokens import Tokens
+    from nur.settings import Settings
+
+
+def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
+    """How each kind of note is cut."""
+    sizes = (settings.single_piece_max_tokens, settings.chunk_target_tokens, settings.chunk_overlap_tokens)
+    window = ChunkingPolicy("window", *sizes)
+    note = settings.chunking
+    sizes_of_notes = (note.max_tokens, note.max_tokens, note.overlap_tokens)
+    sentences = ChunkingPolicy("sentences", *sizes_of_notes, note.tokenizer_repo)
+    notes = sentences if note.enabled else ChunkingPolicy("whole")
+    artifacts = ChunkingPolicy(settings.chunking_strategy, *sizes)
+    return {Kind.MEMORY: window, Kind.TURN: window, Kind.ARTIFACT: artifacts, Kind.NOTE: notes, Kind.EVENT: notes}
+
+
+@cache
+def _tokeniser(name: str) -> Callable[[str], Tokens]:
+    from nur.retrieval.text.hf_tokens import load_tokeniser
+
+    return load_tokeniser(name)
+
+
+def tokenisers(settings: Settings) -> Mapping[str, Callable[[str], Tokens]]:
+    """The tokenisers that the policies name. Raises BadConfiguration."""
+    name = settings.chunking.tokenizer_repo
+    return {name: _tokeniser(name)} if name else {}

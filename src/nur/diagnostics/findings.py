@@ -1,0 +1,76 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Result(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    NOTE = "note"  #: works; there is something to know
+    FAILED = "failed"
+    SKIPPED = "skipped"  #: could not be tried
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: what was looked at, what came of it, and what to do about it."""
+
+    check: str
+    result: Result
+    detail: str = ""
+    hint: str = ""
+    seconds: float | None = None  #: None: it took no time worth telling
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: the time in milliseconds."""
+        fields = asdict(self)
+        seconds = fields.pop("seconds")
+        return fields | {"ms": None if seconds is None else round(seconds * 1000, 1)}
+
+
+class CheckFailed(Exception):
+    """A check that did not hold: what was seen, and what helps."""
+
+    def __init__(self, detail: str, hint: str = "") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+
+
+@dataclass(slots=True)
+class CheckRun:
+    """Runs checks one by one and keeps what they found."""
+
+    findings: list[CheckResult] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything did not hold."""
+        return any(finding.result is Result.FAILED for finding in self.findings)
+
+    def note(self, check: str, result: Result, detail: str = "", hint: str = "") -> None:
+        """Keep a finding that needed no measuring."""
+        self.findings.append(CheckResult(check, result, detail, hint))
+
+    @contextmanager
+    def check(self, name: str) -> Iterator[list[str]]:
+        """Measure a check; a Fault inside makes it a failure. What is appended to the list is its detail."""
+        seen: list[str] = []
+        started = time.perf_counter()
+        try:
+            yield seen
+        except CheckFailed as fault:
+            finding = CheckResult(name, Result.FAILED, fault.detail, fault.hint, time.perf_counter() - started)
+        else:
+            finding = CheckResult(name, Result.OK, "; ".join(seen), seconds=time.perf_counter() - started)
+        self.findings.append(finding)

@@ -1,0 +1,148 @@
+"""Checks of this machine: settings, data folder, programs, packages, the store's model.
+
+Nothing is opened for writing and no lock is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import stat
+import sys
+from contextlib import closing
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from nur.adapters.sql.sqlite.integrity import thorough_check
+from nur.adapters.sql.sqlite.ledger import FILE
+from nur.diagnostics.findings import CheckFailed, Result
+from nur.domain.embedding import EmbeddingModel
+from nur.domain.errors import BadConfiguration, StoreDamaged
+from nur.settings import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nur.diagnostics.findings import CheckRun
+    from nur.settings import Settings
+
+#: Packages whose version explains most reports.
+TOLD_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken", "wordllama")
+OWNER_ONLY = 0o700
+
+
+def examine(examination: CheckRun, data_dir: str | None) -> Settings | None:
+    """Look at everything that needs no server; gives back the settings, if they are valid."""
+    settings = _settings(examination, data_dir)
+    _programs(examination)
+    _packages(examination, settings)
+    if settings is not None:
+        _folder(examination, settings.nur_data_dir)
+        _integrity(examination, settings.nur_data_dir / FILE)
+    return settings
+
+
+def _settings(examination: CheckRun, data_dir: str | None) -> Settings | None:
+    found: Settings | None = None
+    with examination.check("settings") as seen:
+        try:
+            found = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+        except BadConfiguration as error:
+            raise CheckFailed(str(error), "Mend the variable; `nur config` shows all settings.") from error
+        seen.append(f"{len(found.model_fields_set)} set, the rest as they come")
+    return found
+
+
+def _programs(examination: CheckRun) -> None:
+    examination.note("python", Result.OK, f"{platform.python_version()} on {platform.system()}")
+    with examination.check("sqlite") as seen:
+        with closing(sqlite3.connect(":memory:")) as database:
+            try:
+                database.execute("CREATE VIRTUAL TABLE probe USING fts5(terms)")
+            except sqlite3.OperationalError as error:
+                raise CheckFailed(
+                    f"{sqlite3.sqlite_version} without FTS5", "Use a Python whose sqlite3 module has FTS5."
+                ) from error
+        seen.append(f"{sqlite3.sqlite_version} with FTS5")
+
+
+def _packages(examination: CheckRun, settings: Settings | None) -> None:
+    examination.note("packages", Result.OK, ", ".join(f"{name} {version(name)}" for name in TOLD_PACKAGES))
+    wanted = settings is not None and (settings.index == "chroma" or bool(settings.chroma_host))
+    try:
+        examination.note("chroma extra", Result.OK, f"chromadb {version('chromadb')}")
+    except PackageNotFoundError:
+        if wanted:
+            hint = "pip install 'nur-memory[chroma]'"
+            examination.note("chroma extra", Result.FAILED, "not installed, but the settings ask for Chroma", hint)
+        else:
+            examination.note("chroma extra", Result.OK, "not installed; only INDEX=chroma needs it")
+
+
+def _folder(examination: CheckRun, folder: Path) -> None:
+    with examination.check("data folder") as seen:
+        seen.append(str(folder))
+        if not folder.exists():
+            seen.append("not there yet; `nur serve` makes it")
+            return
+        if not folder.is_dir():
+            raise CheckFailed(f"{folder} is not a folder", "Set NUR_DATA_DIR to a folder.")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise CheckFailed(f"{folder} is not writable", "Choose a folder that you own: NUR_DATA_DIR.")
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if sys.platform != "win32" and mode != OWNER_ONLY:
+            raise CheckFailed(f"{folder} has mode {mode:o}: others may look inside", f"chmod 700 {folder}")
+
+
+def _integrity(examination: CheckRun, file: Path) -> None:
+    """Read every page and every text of the store, beside its server or without one."""
+    with examination.check("integrity") as seen:
+        if not file.exists():
+            seen.append("no store yet")
+            return
+        try:
+            seen.append(thorough_check(file))
+        except StoreDamaged as error:
+            raise CheckFailed(str(error), "Restore a backup. To look closer, copy the folder first.") from error
+
+
+def examine_store(examination: CheckRun, settings: Settings) -> None:
+    """Say which model's vectors the store holds, where no server can be asked."""
+    existing: EmbeddingModel | None = None
+    with examination.check("store's model") as seen:
+        existing = stored_model(settings.nur_data_dir / FILE)
+        seen.append("no store yet" if existing is None else existing.version)
+    if existing is not None:
+        hint_at_key(examination, settings, existing.provider)
+
+
+def hint_at_key(examination: CheckRun, settings: Settings, provider: str) -> None:
+    """A key that the store does not use is worth a hint, no more: a store keeps the model it was made with."""
+    if provider != "local" or settings.openai_api_key is None:
+        return
+    wanted = EmbeddingModel("openai", settings.openai_embed_model, settings.openai_embed_dims).version
+    examination.note(
+        "OPENAI_API_KEY",
+        Result.NOTE,
+        "set, but the store's vectors are local: it is not used",
+        f"To use it for everything stored: nur reembed --to {wanted}",
+    )
+
+
+def stored_model(file: Path) -> EmbeddingModel | None:
+    """Which model a store was made with; None where there is no store, or none that says so.
+
+    Read as an immutable file: no lock, no journal, nothing made beside it. What only a log holds is not seen.
+    """
+    if not file.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as store:
+            row = store.execute("SELECT value FROM store_facts WHERE name = 'embedding_version'").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise CheckFailed(
+            f"{file} cannot be read ({error})",
+            "Restore a backup, or move the folder away to start with a new store; `nur serve` says more.",
+        ) from error
+    return None if row is None else EmbeddingModel.parse(row[0])

@@ -1,0 +1,81 @@
+"""The store behind a server: opened while the server listens already, and opened again when its model changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Self
+
+from nur.domain.errors import NurError
+from nur.entrypoints.http.calls import CallsInFlight
+from nur.observability.events import EventLog
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from nur.bootstrap import Services
+    from nur.settings import Settings
+
+log = EventLog("Server")
+
+#: Longer than any call takes that does not hang: the embedding deadline and some.
+QUIET_SECONDS = 60.0
+
+
+class StoreLifecycle:
+    """A store on its way up: the server answers `initialize` while SQL and the model are still being imported."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stack = contextlib.AsyncExitStack()
+        self.calls = CallsInFlight()
+        self._reopened = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._open(), name="nur-opening")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with contextlib.suppress(NurError, asyncio.CancelledError):
+            await self._task
+        await self._stack.aclose()
+
+    @asynccontextmanager
+    async def services(self) -> AsyncIterator[Services]:
+        """The services for one call, once they are open. Raises what keeps them from opening."""
+        task = None
+        while task is not self._task:  # it may have been opened again while this call waited for it
+            task = self._task
+            services = await asyncio.shield(task)
+        async with self.calls.one():
+            yield services
+
+    def reopen(self) -> None:
+        """Close the store and open it again: calls that are being answered end first, later ones wait."""
+        self._task = asyncio.create_task(self._open_again(), name="nur-opening")
+        self._reopened.set()
+
+    async def watch(self) -> None:
+        """Never ends, but raises what kept the store from being opened again."""
+        while True:
+            await self._reopened.wait()
+            self._reopened.clear()
+            await asyncio.shield(self._task)
+
+    async def _open_again(self) -> Services:
+        log.info("store_reopening", calls=len(self.calls))
+        await self.calls.wait_for_none(QUIET_SECONDS)
+        await self._stack.aclose()
+        return await self._open()
+
+    async def _open(self) -> Services:
+        bootstrap = await asyncio.to_thread(import_module, "nur.bootstrap")
+        try:
+            services: Services = await self._stack.enter_async_context(bootstrap.running(self._settings))
+        except NurError as error:
+            log.critical("start_refused", error=error.code)
+            raise
+        services.reembed.reopen = self.reopen
+        return services

@@ -1,0 +1,166 @@
+"""Store a data set and ask its questions, through the same services that users go through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, NoteMetadata, Principal
+from nur.domain.search import SearchRequest
+from nur.domain.writes import OnEmbeddingFailure, Protection
+from nur.evaluation.measures import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.bootstrap import Services
+    from nur.domain.notes import Note
+    from nur.domain.search import Hit, Mode, SearchResult
+    from nur.evaluation.dataset import DataSet, Question, Row
+
+LIMIT = 50
+LONGEST_TURN = 50_000
+AT_ONCE = 32
+_PRINCIPAL = Principal()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client got back for one question."""
+
+    ids: list[str]  #: rows, best first, each once
+    spans: list[Span]  #: passages in the order in which a reader meets them
+    score: float  #: how sure it is that the best hit answers; 0 when there is none
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class LoadedDataset:
+    """A data set in a store."""
+
+    services: Services
+    data: DataSet
+    row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
+    _first_speaker: dict[str | None, object] = field(default_factory=dict)
+
+    async def store(self, progress: Callable[[int], None]) -> None:
+        """Store every row, some at a time, with the failures that a tool would have."""
+        places: dict[str | None, int] = {}
+        jobs = []
+        for row in self.data.rows:
+            place = places[row.scope] = places.get(row.scope, -1) + 1
+            jobs.append((row, place))
+        for start in range(0, len(jobs), AT_ONCE):
+            await asyncio.gather(*(self._store(row, place) for row, place in jobs[start : start + AT_ONCE]))
+            progress(min(len(jobs), start + AT_ONCE))
+
+    async def ask(self, question: Question, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
+        """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
+        started, cpu_started = time.perf_counter(), time.process_time()
+        result = await self.services.search(
+            SearchRequest(
+                query=question.text[:500],
+                principal=_PRINCIPAL,
+                where=self.where(scope or question.scope),
+                limit=LIMIT,
+                mode=mode,
+                max_chars=max_chars,
+                tool="eval",
+            )
+        )
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+        return Answer(
+            ids=list(dict.fromkeys(row for hit in result.hits for row in self._rows(hit))),
+            spans=[span for hit in result.hits for span in self._spans(hit)],
+            score=_sureness(result),
+            seconds=seconds,
+            cpu_seconds=cpu_seconds,
+        )
+
+    def row(self, note: Note) -> str:
+        """The id of the row that a note was made of; the user's own notes are called by their public ids."""
+        return self.row_of.get(note.public_id, note.public_id)
+
+    def _rows(self, hit: Hit) -> list[str]:
+        """The hit's row, then those of the notes that it stands for: each takes a rank of its own."""
+        return [self.row(hit.note), *(self.row_of.get(name, name) for name in hit.duplicates)]
+
+    def where(self, scope: str | None) -> NoteFilter:
+        """What a question about a scope may search."""
+        if self.data.load_as == "stored":
+            return NoteFilter()
+        if self.data.load_as == "turns":
+            return NoteFilter(kinds=frozenset({Kind.TURN}), conversation_id=scope)
+        if self.data.load_as == "memories":
+            return NoteFilter(kinds=frozenset({Kind.MEMORY}))
+        return NoteFilter(kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None)
+
+    async def _store(self, row: Row, place: int) -> None:
+        if self.data.load_as == "turns":
+            stored = await self.services.append_turn(
+                row.scope or self.data.name,
+                place,
+                role=self._role(row),
+                content=row.text[:LONGEST_TURN],
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        elif self.data.load_as == "memories":
+            stored = await self.services.remember(
+                row.text,
+                type="fact",
+                confidence=1.0,
+                conversation_id=None,
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        else:
+            stored = await self.services.ingest(
+                row.text,
+                NoteMetadata(
+                    type=self.data.artifact_type,
+                    source_system=self._source(row.scope),
+                    source_id=row.id,
+                    title=row.meta.get("title"),
+                    occurred_at=_moment(row.meta.get("date")),
+                ),
+                Protection(),
+                principal=_PRINCIPAL,
+                on_failure=OnEmbeddingFailure.REJECT,
+            )
+        self.row_of[stored.note.public_id] = row.id
+
+    def _role(self, row: Row) -> str:
+        """The row's role; of two speakers the first of the conversation is the user."""
+        role, speaker = row.meta.get("role"), row.meta.get("speaker")
+        if role:
+            return str(role)
+        return "user" if speaker == self._first_speaker.setdefault(row.scope, speaker) else "assistant"
+
+    def _source(self, scope: str | None) -> str:
+        return (f"{self.data.name}/{scope}" if scope else self.data.name)[:100]
+
+    def _spans(self, hit: Hit) -> list[Span]:
+        row = self.row(hit.note)
+        return [Span(row, passage.start_char, passage.end_char) for passage in hit.passages]
+
+
+def _sureness(result: SearchResult) -> float:
+    """The answer's confidence; where only one ranker spoke, the best hit's score."""
+    if result.confidence is not None:
+        return result.confidence
+    return result.hits[0].score if result.hits else 0.0
+
+
+def _moment(value: Any) -> datetime | None:
+    """A date that a data set gives, if it is one."""
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

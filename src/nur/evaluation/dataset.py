@@ -1,0 +1,190 @@
+"""Data sets: a folder with `corpus.jsonl.gz`, `queries.jsonl.gz` and `meta.json`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import zlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from nur.domain.errors import BadRequest
+from nur.evaluation.measures import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+#: `stored` is nobody's file: questions drawn from a store about what it holds already.
+LoadAs = Literal["turns", "documents", "memories", "stored"]
+
+META, CORPUS, QUERIES = "meta.json", "corpus.jsonl.gz", "queries.jsonl.gz"
+#: Categories of questions that the corpus truly cannot answer; others without gold merely lack labels.
+UNANSWERABLE = ("abstention", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Something to store."""
+
+    id: str
+    text: str
+    meta: Mapping[str, Any]
+
+    @property
+    def scope(self) -> str | None:
+        """The conversation or meeting that it belongs to."""
+        scope = self.meta.get("scope")
+        return None if scope is None else str(scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something to ask, and where the answer is."""
+
+    id: str
+    text: str
+    scope: str | None
+    category: str
+    units: Mapping[str, float]  #: ids of rows that hold the answer, with their grades
+    spans: tuple[Span, ...]  #: or the very characters
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether the answer is known; questions without one are asked for abstention alone."""
+        return bool(self.units or self.spans)
+
+    @property
+    def is_unanswerable(self) -> bool:
+        """Whether the corpus truly lacks the answer."""
+        return not self.has_gold and self.category in UNANSWERABLE
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A corpus and questions about it."""
+
+    name: str
+    load_as: LoadAs
+    artifact_type: str
+    rows: tuple[Row, ...]
+    questions: tuple[Question, ...]
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether gold is characters and not rows."""
+        return any(question.spans for question in self.questions)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The conversations or meetings that questions are about, in the order of the corpus."""
+        asked = {question.scope for question in self.questions}
+        return tuple(dict.fromkeys(row.scope for row in self.rows if row.scope is not None and row.scope in asked))
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """The data sets at these paths: each is one, or a folder of some. Raises BadRequest where there is none."""
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if (path / META).is_file() else sorted(file.parent for file in path.glob(f"*/{META}"))
+        if not inside:
+            raise BadRequest(
+                f"{path} is neither a data set nor a folder of data sets. A data set is a folder with {META}, "
+                f"{CORPUS} and {QUERIES}."
+            )
+        found += inside
+    return found
+
+
+def load(folder: Path) -> DataSet:
+    """Read a data set and check that its questions fit its corpus. Raises BadRequest, naming file and line."""
+    meta = _meta(folder / META)
+    rows, questions = tuple(_rows(folder / CORPUS)), tuple(_questions(folder / QUERIES))
+    data = DataSet(folder.resolve().name, meta["load_as"], str(meta.get("artifact_type", "doc")), rows, questions)
+    _check(data, folder)
+    return data
+
+
+def sampled(data: DataSet, limit: int | None) -> DataSet:
+    """The data set with at most so many of its questions: always the same ones, in their order."""
+    if limit is None or limit >= len(data.questions):
+        return data
+    kept = sorted(random.Random(0).sample(range(len(data.questions)), limit))  # noqa: S311 - a sample, not a secret
+    return replace(data, questions=tuple(data.questions[place] for place in kept))
+
+
+def _meta(path: Path) -> Mapping[str, Any]:
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path.parent} is not a data set: {path.name}: {_why(error)}") from error
+    kinds = [kind for kind in get_args(LoadAs) if kind != "stored"]
+    if not isinstance(meta, dict) or meta.get("load_as") not in kinds:
+        raise BadRequest(f'{path}: "load_as" must be one of {", ".join(kinds)}.')
+    return meta
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line's place, for messages, and what it holds."""
+    place = str(path)
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                place = f"{path}, line {number}"
+                row = json.loads(line)
+                yield place, row if isinstance(row, dict) else {}
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise BadRequest(f"{path.parent} is not a data set: {place}: {_why(error)}") from error
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    for place, row in _lines(path):
+        if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str) or not row["text"].strip():
+            raise BadRequest(f'{place}: a row needs "id" and "text".')
+        yield Row(row["id"], row["text"], row.get("meta") or {})
+
+
+def _questions(path: Path) -> Iterator[Question]:
+    for place, row in _lines(path):
+        meta, gold = row.get("meta") or {}, row.get("relevant", [])
+        scope = meta.get("scope")
+        try:
+            yield Question(
+                id=str(row["id"]),
+                text=str(row["text"]),
+                scope=None if scope is None else str(scope),
+                category=str(meta.get("category", "")),
+                units={found["id"]: float(found.get("grade", 1)) for found in gold if "id" in found},
+                spans=tuple(
+                    Span(found["doc"], int(found["start"]), int(found["end"])) for found in gold if "doc" in found
+                ),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadRequest(
+                f'{place}: a question needs "id", "text" and "relevant", a list of {{"id"}} or of '
+                '{"doc", "start", "end"}.'
+            ) from error
+
+
+def _check(data: DataSet, folder: Path) -> None:
+    """Questions must fit the corpus: gold that is nowhere would count as a miss of the search."""
+    if not data.rows or not data.questions:
+        raise BadRequest(f"{folder}: the {'corpus' if not data.rows else 'list of questions'} is empty.")
+    lengths = {row.id: len(row.text) for row in data.rows}
+    scopes = {row.scope for row in data.rows}
+    for question in data.questions:
+        unknown = [unit for unit in question.units if unit not in lengths]
+        outside = [span for span in question.spans if not 0 <= span.start < span.end <= lengths.get(span.doc, 0)]
+        if unknown or outside:
+            raise BadRequest(f"{folder}: question {question.id}: the corpus does not have {[*unknown, *outside][0]}.")
+        if question.scope is not None and question.scope not in scopes:
+            raise BadRequest(f"{folder}: question {question.id}: no row has the scope {question.scope}.")
+    if len({question.id for question in data.questions}) < len(data.questions):
+        raise BadRequest(f"{folder}: two questions have the same id.")
+    if data.has_spans and any(question.units for question in data.questions):
+        raise BadRequest(f"{folder}: some gold is rows and some is spans; a data set has one kind.")
+
+
+def _why(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__

@@ -1,0 +1,125 @@
+"""Ask a data set's questions of a system and score each answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from nur.evaluation import measures
+from nur.evaluation.off_topic import asked_elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from nur.domain.search import Mode
+    from nur.evaluation.asking import Answer, LoadedDataset
+    from nur.evaluation.dataset import DataSet, Question
+    from nur.evaluation.measures import Scores
+
+SPAN_METRICS = (
+    "span_recall@1000c",
+    "span_recall@2000c",
+    "span_recall@4000c",
+    "passage_hit@1",
+    "mrr",
+    "all_spans@5",
+    "iou@5",
+    "doc_hit@1",
+)
+UNIT_METRICS = ("recall@5", "recall@10", "ndcg@10", "mrr", "all@10")
+
+
+class System(Protocol):
+    """Something that answers questions about one data set."""
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+        ...
+
+    async def answer(self, question: Question, *, scope: str | None = None) -> Answer:
+        """The answer that is scored; `scope` asks another conversation instead of the question's own."""
+        ...
+
+    async def within(self, question: Question, budget: int) -> Answer | None:
+        """The answer in so many characters; None when it is the one that `answer` gives."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """Nur's own search."""
+
+    asked: LoadedDataset
+    mode: Mode
+    max_chars: int
+    name: str = "nur"
+
+    async def answer(self, question: Question, *, scope: str | None = None) -> Answer:
+        """Ask with the usual budget."""
+        return await self.asked.ask(question, self.mode, self.max_chars, scope=scope)
+
+    async def within(self, question: Question, budget: int) -> Answer | None:
+        """Ask again: another budget is another choice of passages, joined where they touch, not a shorter tail."""
+        return await self.asked.ask(question, self.mode, budget) if budget != self.max_chars else None
+
+
+@dataclass(slots=True)
+class Measured:
+    """One system's answers to one data set's questions, by question."""
+
+    system: str
+    scores: dict[str, Scores] = field(default_factory=dict)  #: of the questions with gold
+    confidence: dict[str, float] = field(default_factory=dict)  #: how sure it was of its best hit
+    elsewhere: dict[str, float] = field(default_factory=dict)  #: the same when another scope is asked
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+
+    def mean(self, questions: Iterable[Question]) -> Scores:
+        """The mean of each metric; nothing when none of the questions has gold."""
+        rows = [self.scores[question.id] for question in questions if question.id in self.scores]
+        return measures.mean(rows) if rows else {}
+
+    def abstention(self, data: DataSet) -> float | None:
+        """AUROC of the questions that the corpus cannot answer; None when there are none."""
+        unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
+        return self._auroc(unanswerable)
+
+    def off_topic(self) -> float | None:
+        """AUROC of the questions asked elsewhere; None when none was."""
+        return self._auroc(list(self.elsewhere.values()))
+
+    def _auroc(self, unanswerable: list[float]) -> float | None:
+        answerable = [self.confidence[question] for question in self.scores]
+        return measures.auroc(answerable, unanswerable) if answerable and unanswerable else None
+
+
+async def measure(system: System, data: DataSet, *, off_topic: bool, progress: Callable[[], None]) -> Measured:
+    """Ask every question that has gold or cannot be answered; `progress` is called after each."""
+    measured = Measured(system.name)
+    await system.answer(data.questions[0])  # what is loaded on first use is nobody's latency
+    for question in data.questions:
+        if question.has_gold or question.is_unanswerable:
+            answer = await system.answer(question)
+            measured.confidence[question.id] = answer.score
+            measured.seconds.append(answer.seconds)
+            measured.cpu_seconds.append(answer.cpu_seconds)
+            if question.has_gold:
+                measured.scores[question.id] = await _scores(system, question, answer)
+        progress()
+    for question, scope in asked_elsewhere(data) if off_topic else ():
+        measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score
+        progress()
+    return measured
+
+
+async def _scores(system: System, question: Question, answer: Answer) -> Scores:
+    if not question.spans:
+        return measures.unit_metrics(answer.ids, question.units)
+    scores = measures.span_metrics(answer.spans, question.spans)
+    for budget in measures.BUDGETS:
+        other = await system.within(question, budget)
+        if other is not None:
+            name = f"span_recall@{budget}c"
+            scores[name] = measures.span_metrics(other.spans, question.spans)[name]
+    return scores

@@ -1,0 +1,106 @@
+"""What an evaluation found, ready to be shown: means, parts, differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.evaluation.comparing import Difference, paired_bootstrap
+from nur.evaluation.measuring import SPAN_METRICS, UNIT_METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.evaluation.dataset import DataSet, Question
+    from nur.evaluation.measuring import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a figure must never be quoted without."""
+
+    embedding_version: str
+    chunking: str
+    mode: str
+    max_chars: int
+    limit: int  #: hits asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of a data set's questions: a category or a half."""
+
+    name: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One data set, measured."""
+
+    data: DataSet
+    conditions: Conditions
+    nur: Measured
+    baselines: tuple[Measured, ...]
+    load_seconds: float
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that count for this kind of gold, in their order."""
+        return SPAN_METRICS if self.data.has_spans else UNIT_METRICS
+
+    @property
+    def headline(self) -> str:
+        """The metric that stands for the set in a plot."""
+        return "span_recall@2000c" if self.data.has_spans else "recall@10"
+
+    @property
+    def systems(self) -> tuple[Measured, ...]:
+        """Nur, then what it is compared with."""
+        return (self.nur, *self.baselines)
+
+    def scored(self, questions: Sequence[Question] | None = None) -> list[Question]:
+        """Those of the questions that have gold."""
+        asked = self.data.questions if questions is None else questions
+        return [question for question in asked if question.id in self.nur.scores]
+
+    def difference(self, baseline: Measured, metric: str) -> Difference | None:
+        """Nur less a baseline on the same questions; None when no question has gold."""
+        asked = self.scored()
+        if not asked:
+            return None
+        before = [baseline.scores[question.id][metric] for question in asked]
+        after = [self.nur.scores[question.id][metric] for question in asked]
+        return paired_bootstrap(before, after, self._groups(asked))
+
+    def interval(self, system: Measured, metric: str) -> Difference | None:
+        """A system's own mean and its interval."""
+        asked = self.scored()
+        if not asked:
+            return None
+        values = [system.scores[question.id][metric] for question in asked]
+        return paired_bootstrap([0.0] * len(values), values, self._groups(asked))
+
+    def categories(self) -> list[Part]:
+        """The questions by category, as the set orders them; nothing when it has none."""
+        names = dict.fromkeys(question.category for question in self.scored() if question.category)
+        return [Part(name, tuple(one for one in self.scored() if one.category == name)) for name in names]
+
+    def halves(self) -> list[Part]:
+        """Two halves to choose on one and confirm on the other: the first scopes and the others, or even and odd."""
+        scopes = self.data.scopes
+        if len(scopes) < 2:
+            return [Part("even", tuple(self.data.questions[::2])), Part("odd", tuple(self.data.questions[1::2]))]
+        first = set(scopes[: (len(scopes) + 1) // 2])
+        return [
+            Part(f"first {len(first)} scopes", tuple(one for one in self.data.questions if one.scope in first)),
+            Part(
+                f"last {len(scopes) - len(first)}", tuple(one for one in self.data.questions if one.scope not in first)
+            ),
+        ]
+
+    def _groups(self, questions: Sequence[Question]) -> list[str] | None:
+        """Questions about one conversation are not independent: whole conversations are drawn."""
+        scopes = [question.scope for question in questions]
+        named = [scope for scope in scopes if scope is not None]
+        return named if len(named) == len(scopes) and len(set(named)) > 1 else None

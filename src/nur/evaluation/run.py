@@ -1,0 +1,115 @@
+"""Evaluate data sets one after the other, each in a temporary store of its own; or the user's store as it is."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur import bootstrap
+from nur.domain.search import Mode
+from nur.evaluation import calibrating, known_items
+from nur.evaluation.asking import LIMIT, LoadedDataset
+from nur.evaluation.baselines import Baseline
+from nur.evaluation.dataset import load, sampled
+from nur.evaluation.measuring import Searching, measure
+from nur.evaluation.off_topic import asked_elsewhere
+from nur.evaluation.report import Conditions, Report
+from nur.settings import load as load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.progress import Progress
+
+    from nur.evaluation import baselines
+    from nur.evaluation.calibrating import Calibration
+    from nur.evaluation.dataset import DataSet
+    from nur.evaluation.measuring import Measured, System
+    from nur.retrieval.calibration import ModelCalibration
+    from nur.settings import Settings
+
+#: A temporary store never reaches the user's servers.
+NO_SERVERS = {"index": "flat", "chroma_host": None}
+OWN_QUESTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to measure."""
+
+    baselines: tuple[baselines.Name, ...]
+    mode: Mode
+    max_chars: int
+    questions: int | None  #: None: all of a data set, OWN_QUESTIONS of a store
+    off_topic: bool
+    chunking: str | None  #: None: as the settings say
+
+
+async def evaluate(folder: Path, wanted: Wanted, progress: Progress) -> Report:
+    """Load a data set into a temporary store and measure the answers. Raises BadRequest when the folder is none."""
+    data = sampled(load(folder), wanted.questions)
+    chosen = {"chunking_strategy": wanted.chunking} if wanted.chunking else {}
+    with tempfile.TemporaryDirectory(prefix="nur-eval-") as place:
+        settings = load_settings(**NO_SERVERS, **chosen, nur_data_dir=place)
+        async with bootstrap.running(settings) as services:
+            asked = LoadedDataset(services, data)
+            task = progress.add_task(f"{data.name}: storing", total=len(data.rows))
+            started = time.perf_counter()
+            await asked.store(lambda done: progress.update(task, completed=done))
+            loaded = time.perf_counter() - started
+            progress.remove_task(task)
+            return await _measured(asked, settings, wanted, progress, loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """A calibration, and the profile that holds from now on."""
+
+    found: Calibration
+    profile: ModelCalibration
+    path: Path | None  #: where it was written; None where there was too little to tell and the profile stays
+
+
+async def evaluate_own(
+    settings: Settings, wanted: Wanted, progress: Progress, *, calibrate: bool
+) -> tuple[Report, Calibrated | None]:
+    """Measure the user's own store; with `calibrate` also write its model's profile. Raises DataFolderInUse."""
+    async with bootstrap.running(settings) as services:
+        asked = LoadedDataset(services, await known_items.draw(services, wanted.questions or OWN_QUESTIONS))
+        report = await _measured(asked, settings, wanted, progress, 0.0)
+        if not calibrate:
+            return report, None
+        bare = Searching(LoadedDataset(calibrating.bare(services), asked.data), Mode.HYBRID, wanted.max_chars)
+        known = list((await _ask(bare, asked.data, wanted, progress)).confidence.values())
+        off_topic = await calibrating.off_topic_scores(bare)
+        found = calibrating.choose_floor(known, off_topic)
+        if not found.told:
+            return report, Calibrated(found, services.search.profile, None)
+        profile = calibrating.measured(services.search.profile, found, len(known) + len(off_topic))
+        return report, Calibrated(found, profile, calibrating.write(profile, settings.nur_data_dir))
+
+
+async def _measured(
+    asked: LoadedDataset, settings: Settings, wanted: Wanted, progress: Progress, load_seconds: float
+) -> Report:
+    nur = await _ask(Searching(asked, wanted.mode, wanted.max_chars), asked.data, wanted, progress)
+    others = [await _ask(Baseline(name, asked), asked.data, wanted, progress) for name in wanted.baselines]
+    conditions = Conditions(
+        embedding_version=asked.services.embedder.model.version,
+        chunking="as stored" if asked.data.load_as == "stored" else settings.chunking_strategy,
+        mode=wanted.mode,
+        max_chars=wanted.max_chars,
+        limit=LIMIT,
+    )
+    return Report(asked.data, conditions, nur, tuple(others), load_seconds)
+
+
+async def _ask(system: System, data: DataSet, wanted: Wanted, progress: Progress) -> Measured:
+    """Ask all questions, with a bar."""
+    elsewhere = sum(1 for _ in asked_elsewhere(data)) if wanted.off_topic else 0
+    task = progress.add_task(f"{data.name}: asking {system.name}", total=len(data.questions) + elsewhere)
+    measured = await measure(system, data, off_topic=wanted.off_topic, progress=lambda: progress.advance(task))
+    progress.remove_task(task)
+    return measured

@@ -1,0 +1,127 @@
+"""Evaluations as tables for the terminal."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from rich.box import HEAVY_HEAD, SIMPLE
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nur.evaluation.comparing import Difference
+    from nur.evaluation.measuring import Measured
+    from nur.evaluation.report import Part, Report
+
+NOTHING = "–"
+
+
+def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
+    """One table for sets whose gold is spans, one for those whose gold is rows; `narrow` ones fit 80 columns."""
+    for spans in (True, False):
+        chosen = [report for report in reports if report.data.has_spans is spans]
+        if chosen:
+            yield _table(chosen, _rows(chosen, by_category=by_category, halves=halves), narrow=narrow)
+
+
+def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None]], *, narrow: bool) -> Table:
+    first = reports[0]
+    conditions = first.conditions
+    table = Table(
+        title=f"{conditions.embedding_version} · chunks: {conditions.chunking} · {conditions.mode} · "
+        f"{conditions.max_chars} characters · {conditions.limit} hits",
+        title_justify="left",
+        pad_edge=False,
+        box=SIMPLE if narrow else HEAVY_HEAD,
+        padding=(0, 0) if narrow else (0, 1),
+    )
+    names = ["set", "system", "n", *map(_short, first.metrics), "AUROC", "off-topic", "p50 ms", "CPU ms"]
+    shown = [place for place in range(len(names)) if not narrow or _says_something([row[place] for row, _ in rows])]
+    for place in shown:
+        table.add_column(_stacked(names[place]) if narrow else names[place], justify=_justified(place), no_wrap=True)
+    for row, style in rows:
+        if row[0] and not row[0].startswith(" ") and table.row_count:
+            table.add_section()
+        table.add_row(*(_stacked(row[place]) if narrow else row[place] for place in shown), style=style)
+    return table
+
+
+def _rows(reports: Sequence[Report], *, by_category: bool, halves: bool) -> list[tuple[list[str], str | None]]:
+    """Cells and style of each row; the first row of a set has its name."""
+    rows: list[tuple[list[str], str | None]] = []
+    for report in reports:
+        rows += [(row, None) for row in _set_rows(report)]
+        parts = [*(report.categories() if by_category else ()), *(report.halves() if halves else ())]
+        for part in parts:
+            rows += [(row, None if row[1] == report.nur.system else "dim") for row in _part_rows(report, part)]
+    return rows
+
+
+def _says_something(cells: Sequence[str]) -> bool:
+    return any(cell not in ("", NOTHING) for cell in cells)
+
+
+def _stacked(cell: str) -> str:
+    """In two lines where there is a good place."""
+    return cell.replace("@", "\n@").replace(" ", "\n") if not cell.startswith(" ") else cell
+
+
+def _justified(place: int) -> Literal["left", "right"]:
+    return "left" if place < 2 else "right"
+
+
+def _short(metric: str) -> str:
+    return metric.removeprefix("span_").replace("passage_", "")
+
+
+def _set_rows(report: Report) -> Iterator[list[str]]:
+    for system in report.systems:
+        name = report.data.name if system is report.nur else ""
+        means = system.mean(report.data.questions)
+        yield [
+            name,
+            system.system,
+            str(len(system.scores)),
+            *(figure(means.get(metric)) for metric in report.metrics),
+            figure(system.abstention(report.data)),
+            figure(system.off_topic()),
+            *_timings(system),
+        ]
+    for baseline in report.baselines:
+        differences = [report.difference(baseline, metric) for metric in report.metrics]
+        yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * 4]
+        yield ["", "95 %", "", *map(_interval, differences), *[""] * 4]
+
+
+def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:
+    for system in report.systems:
+        means = system.mean(part.questions)
+        count = len(report.scored(part.questions))
+        figures = [figure(means.get(metric)) for metric in report.metrics]
+        yield [f"  {part.name}" if system is report.nur else "", system.system, str(count), *figures, *[""] * 4]
+
+
+def _timings(system: Measured) -> list[str]:
+    """Median latency and CPU time of a search; baselines are not products, nobody waits for them."""
+    if not any(system.seconds):
+        return ["", ""]
+    return [f"{median(system.seconds) * 1000:.1f}", f"{median(system.cpu_seconds) * 1000:.1f}"]
+
+
+def figure(value: float | None) -> str:
+    """A figure between 0 and 1 in three digits, without the zero: .731."""
+    return NOTHING if value is None else f"{value:.3f}".replace("0.", ".", 1) if value < 1 else f"{value:.3f}"
+
+
+def _sign(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)
+
+
+def _signed(difference: Difference | None) -> str:
+    return NOTHING if difference is None else _sign(difference.mean)
+
+
+def _interval(difference: Difference | None) -> str:
+    return "" if difference is None else f"{_sign(difference.low)} {_sign(difference.high)}"

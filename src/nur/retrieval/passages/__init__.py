@@ -1,0 +1,1 @@
+"""Passages: the sentences of a chunk that answer a question."""

@@ -1,0 +1,1 @@
+"""Ranking: from a question and its candidates to an ordered list of hits."""

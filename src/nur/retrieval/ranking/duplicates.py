@@ -1,0 +1,102 @@
+"""Notes that say the same: one is shown, the others are counted.
+
+Two notes say the same when their words are the same, in the same order. Case, spaces, quotes, brackets and the marks
+that end a sentence make no difference; a word, a number, a unit, a negation or a question mark does. So do the title,
+the author, the speaker and the project. Notes that were cut into chunks must have exactly the same text: documents
+that share a page are still two documents.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import regex
+
+from nur.domain.notes import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+    from datetime import datetime
+
+    from nur.domain.notes import ChunkKey, Note
+    from nur.ports.ledger import ChunkWithNote
+    from nur.retrieval.ranking.rank import Ranked
+
+_QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
+_OPENING = regex.compile(rf"^[{_QUOTES}(\[{{（《]+")
+#: A quote behind a digit may be a unit: 5' are feet. A question mark stays: a question is not a statement.
+_CLOSING = regex.compile(rf"(?:(?<!\d)[{_QUOTES}]|[.,;:!…)\]}}。、，；：！）》])+$")
+#: Case tells getUserName from GETUSERNAME, and 5MB from 5Mb.
+_CASE_COUNTS = regex.compile(r"\p{Ll}\p{Lu}|\d\p{L}")
+_NUMBER = regex.compile(r"\P{L}*\d")
+_LONGEST_UNIT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HitGroup:
+    """A hit that stands for others that say the same."""
+
+    shown: Ranked
+    duplicates: tuple[Ranked, ...]
+
+
+def lookalikes(ranked: Sequence[Ranked]) -> list[ChunkKey]:
+    """The chunks whose terms are also those of another one: only their texts have to be read and compared."""
+    by_terms: defaultdict[tuple[int, bytes], list[ChunkKey]] = defaultdict(list)
+    for one in ranked:
+        by_terms[one.candidate.chunk_count, one.candidate.profile].append(one.candidate.chunk_key)
+    return [key for keys in by_terms.values() if len(keys) > 1 for key in keys]
+
+
+def fold_duplicates(ranked: Sequence[Ranked], read: Mapping[ChunkKey, ChunkWithNote]) -> list[HitGroup]:
+    """One hit for all notes that say the same, in the order of those that are shown.
+
+    `ranked` has one candidate per note, best first; `read` holds the lookalikes among them. The newest note is shown,
+    but of turns the best: there the words around it are what answers.
+    """
+    groups: defaultdict[Hashable, list[Ranked]] = defaultdict(list)
+    for one in ranked:
+        candidate = read.get(one.candidate.chunk_key)
+        groups[one.candidate.public_id if candidate is None else _says(candidate)].append(one)
+    hits = {}
+    for group in groups.values():
+        shown = max(group, key=lambda one: _age(read[one.candidate.chunk_key].note)) if _by_age(group) else group[0]
+        hits[shown.candidate.public_id] = HitGroup(shown, tuple(one for one in group if one is not shown))
+    return [hits[name] for one in ranked if (name := one.candidate.public_id) in hits]
+
+
+def normalised(text: str) -> str:
+    """The text without what never changes its meaning."""
+    words: list[str] = []
+    follows_number = False
+    for token in unicodedata.normalize("NFC", text).split():
+        word = _CLOSING.sub("", _OPENING.sub("", token))
+        is_unit = follows_number and len(word) <= _LONGEST_UNIT  # MB and Mb, MW and mW
+        words += [word if is_unit or _CASE_COUNTS.search(word) else word.lower()] if word else []
+        follows_number = bool(_NUMBER.fullmatch(word))
+    return " ".join(words) or text
+
+
+def _by_age(group: Sequence[Ranked]) -> bool:
+    return len(group) > 1 and group[0].candidate.kind is not Kind.TURN
+
+
+def _age(note: Note) -> tuple[datetime, datetime, str]:
+    return note.meta.occurred_at or note.ingested_at, note.ingested_at, note.public_id
+
+
+def _says(candidate: ChunkWithNote) -> Hashable:
+    """Equal for notes that say the same."""
+    note, meta = candidate.note, candidate.note.meta
+    content = ("hash", note.content_hash) if note.is_chunked else ("text", normalised(candidate.stored.chunk.content))
+    when = meta.occurred_at if note.kind is Kind.EVENT else None  # what happens twice is two events
+    return (
+        note.kind,
+        *(meta.title, meta.author, meta.role),
+        *(meta.project, meta.agent, meta.scope),
+        when,
+        content,
+    )

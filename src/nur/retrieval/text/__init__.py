@@ -1,0 +1,1 @@
+"""Text: analysis, tokens and sentences."""

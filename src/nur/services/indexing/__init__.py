@@ -1,0 +1,1 @@
+"""From a note's text to chunks, vectors and index records."""

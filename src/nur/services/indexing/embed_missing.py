@@ -1,0 +1,101 @@
+"""Embed chunks that have no vector yet: each once, kept as soon as it is there."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import Conflict, EmbedderDown, EmbedderRefused, NurError
+from nur.retrieval.pooling import pool
+from nur.services.indexing.embed_texts import embed_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.ledger import Ledger, StoredChunk
+
+#: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
+#: that the provider's deadline ends it.
+TEXTS_A_CALL = 128
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedMissing:
+    """Gives notes the vectors of one model; chunks of many notes share a call."""
+
+    ledger: Ledger
+    embedder: Embedder
+
+    async def __call__(self, notes: Sequence[Note]) -> dict[NoteId, NurError]:
+        """Embed what is missing; gives back the error of each note that still lacks a vector."""
+        version = self.embedder.model.version
+        missing = await asyncio.gather(*(self.ledger.missing_vectors(note.note_id, version) for note in notes))
+        wanted = [(note, stored) for note, chunks in zip(notes, missing, strict=True) for stored in chunks]
+        failed: dict[NoteId, NurError] = {}
+        for start in range(0, len(wanted), TEXTS_A_CALL):
+            await self._embed(
+                [pair for pair in wanted[start : start + TEXTS_A_CALL] if not _hopeless(pair, failed)], failed
+            )
+        complete = [note for note in notes if note.note_id not in failed]
+        await self._pool(complete, failed)
+        return failed
+
+    async def _embed(self, wanted: Sequence[tuple[Note, StoredChunk]], failed: dict[NoteId, NurError]) -> None:
+        """One call for all; if the provider refuses that, one a note, so that each answers for itself."""
+        if not wanted:
+            return
+        by_note: dict[NoteId, list[tuple[Note, StoredChunk]]] = {}
+        for note, stored in wanted:
+            by_note.setdefault(note.note_id, []).append((note, stored))
+        try:
+            vectors = await embed_texts(self.embedder, [stored.chunk.searchable for _, stored in wanted])
+        except EmbedderRefused as error:
+            if len(by_note) == 1:
+                failed[wanted[0][0].note_id] = error
+                return
+            for group in by_note.values():
+                await self._embed(group, failed)
+            return
+        except NurError as error:
+            failed.update(dict.fromkeys(by_note, error))
+            return
+        found = {stored.chunk_key: vector for (_, stored), vector in zip(wanted, vectors, strict=True)}
+        for group in by_note.values():
+            await self._keep(group[0][0], {stored.chunk_key: found[stored.chunk_key] for _, stored in group}, failed)
+
+    async def _keep(self, note: Note, found: dict[ChunkKey, Floats], failed: dict[NoteId, NurError]) -> None:
+        try:
+            await self.ledger.attach_vectors(note, found, None, self.embedder.model.version)
+        except Conflict as error:  # the text is another one by now
+            failed[note.note_id] = error
+
+    async def _pool(self, notes: Sequence[Note], failed: dict[NoteId, NurError]) -> None:
+        """The notes' own vectors: the normalised mean of their chunks', without another call."""
+        version = self.embedder.model.version
+        there = await self.ledger.pooled([note.note_id for note in notes], version)
+        for note in notes:
+            if note.note_id in there:
+                continue
+            keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
+            vectors = await self.ledger.vectors(keys, version)
+            if not keys or len(vectors) < len(keys):
+                continue
+            try:
+                await self.ledger.attach_vectors(note, {}, pool([vectors[key] for key in keys]), version)
+            except Conflict as error:
+                failed[note.note_id] = error
+
+
+def _hopeless(pair: tuple[Note, StoredChunk], failed: dict[NoteId, NurError]) -> bool:
+    """Whether there is no use in asking: the note has failed, or the provider is down for everyone."""
+    if pair[0].note_id in failed:
+        return True
+    down = next(
+        (e for e in failed.values() if isinstance(e, EmbedderDown) and not isinstance(e, EmbedderRefused)), None
+    )
+    if down is not None:
+        failed[pair[0].note_id] = down
+    return down is not None

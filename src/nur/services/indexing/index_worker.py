@@ -1,0 +1,169 @@
+"""Work off the outbox: embed what was deferred and bring the vector index up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from nur.domain.errors import BadConfiguration, Conflict, EmbedderRefused, NurError, Unavailable
+from nur.domain.matching import is_alive
+from nur.observability import metrics
+from nur.observability.events import EventLog, traced
+from nur.ports.vector_index import IndexOp
+from nur.services.indexing.embed_missing import EmbedMissing
+from nur.services.indexing.index_note import index_note
+from nur.services.notes.trash import PURGED
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from nur.domain.notes import Note
+    from nur.ports.clock import Clock
+    from nur.ports.embedder import Embedder
+    from nur.ports.ledger import Job, Ledger
+    from nur.ports.vector_index import VectorIndex
+
+log = EventLog("Worker")
+
+BATCH = 32
+LEASE_SECONDS = 60.0
+#: A lease is renewed well before it ends; a worker that dies is replaced within a minute.
+HEARTBEAT_SECONDS = 20.0
+IDLE_SECONDS = 1.0
+FIRST_RETRY_SECONDS = 2.0
+LONGEST_RETRY_SECONDS = 300.0
+#: An outage ends when it ends: after it nobody shall wait long for vectors. Batches are tried one after another, so a
+#: provider that is down hears of us no more often for it.
+LONGEST_OUTAGE_RETRY_SECONDS = 30.0
+#: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
+MOST_TRIES = 8
+
+
+def retry_in(failures: int, jitter: float, longest: float) -> float:
+    """Seconds to wait after that many failures: doubling, up to the longest, spread by up to a quarter."""
+    doublings = min(failures - 1, 16)  # 2.0 ** 1024 would overflow
+    wait = min(longest, FIRST_RETRY_SECONDS * 2.0**doublings)
+    return wait * (1 + jitter / 4)
+
+
+def is_own_fault(error: NurError) -> bool:
+    """Whether trying again is no use: neither an outage nor something that the operator can mend meanwhile."""
+    return isinstance(error, EmbedderRefused) or not isinstance(error, Unavailable | BadConfiguration)
+
+
+@dataclass(slots=True)
+class IndexWorker:
+    """Takes jobs from the outbox and does them, one batch after another."""
+
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+    clock: Clock
+    jitter: Callable[[], float] = random.random
+    name: str = field(default_factory=lambda: f"worker-{uuid4().hex[:8]}")
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def wake(self) -> None:
+        """There is something to do: do not sleep."""
+        self._woken.set()
+
+    async def forever(self) -> None:
+        """Work until cancelled; what is under way is finished by whoever leases it next."""
+        while True:
+            self._woken.clear()
+            if not await self._round():
+                await self._idle()
+
+    async def once(self) -> int:
+        """Do one batch of jobs that are due; gives back how many there were."""
+        jobs = await self.ledger.lease(self.name, BATCH, self.clock.now(), LEASE_SECONDS)
+        if jobs:
+            with traced():
+                async with self._heartbeat(jobs):
+                    await self._do(jobs)
+        backlog = await self.ledger.backlog(self.clock.now())
+        metrics.OUTBOX_PENDING.set(backlog.pending)
+        metrics.OUTBOX_DEAD.set(backlog.dead)
+        return len(jobs)
+
+    async def _round(self) -> int:
+        try:
+            return await self.once()
+        except NurError as error:
+            log.warning("worker_waits", error=error.code)
+        except Exception:  # noqa: BLE001  # a bug in one round must not end all indexing; its leases run out
+            log.crash("worker_crashed")
+        return 0
+
+    async def _idle(self) -> None:
+        """Sleep until woken, or for a moment: another process may have queued something."""
+        waits = [asyncio.ensure_future(wait) for wait in (self._woken.wait(), self.clock.sleep(IDLE_SECONDS))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    @contextlib.asynccontextmanager
+    async def _heartbeat(self, jobs: Sequence[Job]) -> AsyncIterator[None]:
+        """Renew the leases for as long as the work takes."""
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(HEARTBEAT_SECONDS)  # not the clock's: a test's clock would beat without end
+                with contextlib.suppress(Unavailable):
+                    await self.ledger.renew(jobs, self.clock.now() + timedelta(seconds=LEASE_SECONDS))
+
+        beating = asyncio.create_task(beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+
+    async def _do(self, jobs: Sequence[Job]) -> None:
+        notes = await self.ledger.by_ids([job.note_id for job in jobs])
+        # What nobody can find any more is not worth a call to the provider.
+        alive = [note for note in notes.values() if is_alive(note, self.clock.now())]
+        failed = await EmbedMissing(self.ledger, self.embedder)(alive)
+        await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
+
+    async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
+        """Bring the index up to date and close the row, or put it off."""
+        try:
+            if failure is not None:
+                raise failure
+            await self._index(job, note)
+        except Conflict:
+            await self.ledger.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
+        except NurError as error:
+            await self._failed(job, error)
+        else:
+            await self.ledger.finish(job, self.clock.now())
+
+    async def _index(self, job: Job, note: Note | None) -> None:
+        """Make the index show the note as it is now, whatever the job said. Raises Conflict, IndexDown."""
+        if note is None:
+            await self.index.apply([IndexOp(job.note_id, PURGED)])
+            await self.index.scrub()
+            return
+        await index_note(self.ledger, self.index, note, self.embedder.model.version)
+        if not await self.ledger.mark_indexed(note.note_id, note.revision):
+            raise Conflict("The note moved on while it was indexed.")
+        log.info("note_indexed", note=note.public_id, revision=note.revision)
+
+    async def _failed(self, job: Job, error: NurError) -> None:
+        """Try again later; give up only on what fails by its own fault, again and again."""
+        failures, own_fault = job.attempts + 1, is_own_fault(error)
+        if own_fault and failures >= MOST_TRIES:
+            log.error("job_dead", attempts=failures, error=error.code)
+            await self.ledger.postpone(job, str(error), None)
+            return
+        longest = LONGEST_RETRY_SECONDS if own_fault else LONGEST_OUTAGE_RETRY_SECONDS
+        wait = retry_in(failures, self.jitter(), longest)
+        log.warning("job_postponed", attempts=failures, error=error.code, backoff_ms=round(wait * 1000))
+        await self.ledger.postpone(job, str(error), self.clock.now() + timedelta(seconds=wait))

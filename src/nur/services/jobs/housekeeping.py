@@ -1,0 +1,101 @@
+"""Tidy up: what has expired goes to the trash, what is old in the trash goes for good, old bookkeeping goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import Conflict, NurError
+from nur.observability.events import EventLog, traced
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from nur.domain.notes import Note
+    from nur.ports.clock import Clock
+    from nur.ports.ledger import Ledger
+    from nur.services.notes.forget import Forget
+    from nur.services.notes.trash import Trash
+
+log = EventLog("Housekeeper")
+
+EVERY_SECONDS = 60.0
+BATCH = 200
+KEEP_TRASH = timedelta(days=30)
+#: Between two looks at the trash. One look alone erases nothing: the clock may be wrong for a while.
+BETWEEN_LOOKS = timedelta(days=1)
+LOOKED_AT = "trash_looked_at"  #: the store's fact
+KEEP_DONE = timedelta(days=1)  #: outbox rows that are done, searches and idempotency keys
+PRINCIPAL = "retention"  #: who did it, in the audit log
+
+
+@dataclass(frozen=True, slots=True)
+class Housekeeping:
+    """Runs the retention policies: `1y` and `custom` end at a time, `until_resolved` when the note is resolved."""
+
+    ledger: Ledger
+    forget: Forget
+    trash: Trash
+    clock: Clock
+
+    async def forever(self) -> None:
+        """Tidy up every minute until cancelled."""
+        while True:
+            with traced():
+                try:
+                    await self.once()
+                except NurError as error:
+                    log.warning("tidy_failed", error=error.code)
+            await self.clock.sleep(EVERY_SECONDS)
+
+    async def once(self) -> int:
+        """One round; gives back how many notes were moved or erased."""
+        now = self.clock.now()
+        expired = await self._each(
+            lambda: self.ledger.expired(now, BATCH), lambda note: self.forget.discard(note, "expire", PRINCIPAL)
+        )
+        erased = await self._erase_old(now)
+        done = await self.ledger.purge_done(now - KEEP_DONE)
+        cleared = await self.ledger.clear_desk(now - KEEP_DONE)
+        if expired or erased or done or cleared:
+            log.info("tidied", expired=expired, erased=erased, done_rows=done, calls=cleared)
+        return expired + erased
+
+    async def _erase_old(self, now: datetime) -> int:
+        """Erase what was old enough at the last look already, at least a day ago by a clock that has not gone back.
+
+        A clock that jumps ahead for less than a day so erases nothing: during the jump the last look was before it, and
+        a look made in the jump is forgotten when the clock is set back.
+        """
+        fact = await self.ledger.fact(LOOKED_AT)
+        last = datetime.fromisoformat(fact) if fact else None
+        if last is not None and last <= now < last + BETWEEN_LOOKS:
+            return 0
+        erased = 0
+        if last is not None and last < now:
+            before = last - KEEP_TRASH
+            erased = await self._each(
+                lambda: self.ledger.trash(before, BATCH), lambda note: self.trash.erase(note, PRINCIPAL)
+            )
+        if erased:
+            await self.ledger.scrub()
+        await self.ledger.set_fact(LOOKED_AT, now.isoformat())
+        return erased
+
+    async def _each(
+        self, find: Callable[[], Awaitable[Sequence[Note]]], handle: Callable[[Note], Awaitable[None]]
+    ) -> int:
+        """Do it to all that are found; one that changes meanwhile is the next round's."""
+        handled = 0
+        while notes := await find():
+            before = handled
+            for note in notes:
+                try:
+                    await handle(note)
+                    handled += 1
+                except Conflict:
+                    log.info("tidy_conflict", note=note.public_id)
+            if handled == before:
+                break
+        return handled

@@ -1,0 +1,1 @@
+"""Use cases on notes: store, read, edit, delete."""

@@ -1,0 +1,44 @@
+"""Add a note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Kind
+from nur.domain.retention import end
+from nur.domain.writes import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
+    from nur.ports.clock import Clock
+    from nur.services.notes.store_note import StoreNote
+
+
+@dataclass(frozen=True, slots=True)
+class AddNote:
+    """Stores a note under its key, else its source's id, else its text."""
+
+    store: StoreNote
+    clock: Clock
+    wake: Callable[[], None]  #: tells the worker that there is something to do
+
+    async def __call__(
+        self,
+        text: str,
+        meta: NoteMetadata,
+        stated: Protection,
+        *,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+        ttl_days: float | None = None,
+    ) -> Stored:
+        """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
+        stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, self.clock.now()))
+        draft = Draft(kind=Kind.NOTE, text=text, meta=meta, stated=stated)
+        stored = await self.store(draft, principal, on_failure)
+        self.wake()
+        return stored

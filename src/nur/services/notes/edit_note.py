@@ -1,0 +1,125 @@
+"""Edit a note: its text, its description, or whether it is resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.errors import BadRequest, Conflict, StaleRevision
+from nur.domain.notes import ARTIFACT_TYPES, MEMORY_TYPES, Kind, Retention
+from nur.domain.retention import end, expiry, lasting
+from nur.domain.writes import Protection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from nur.domain.notes import Note, NoteMetadata, Principal
+    from nur.domain.writes import OnEmbeddingFailure, Stored
+    from nur.ports.clock import Clock
+    from nur.services.notes.get_note import GetNote
+    from nur.services.notes.store_note import StoreNote
+
+#: Each round another writer changed the note first.
+ROUNDS = 20
+#: Kinds whose text is edited in place; an artifact is ingested again, a turn appended again.
+EDITABLE = frozenset({Kind.NOTE, Kind.EVENT, Kind.MEMORY})
+KEYED = frozenset({Kind.NOTE, Kind.EVENT})
+_TYPES = {Kind.MEMORY: MEMORY_TYPES, Kind.ARTIFACT: ARTIFACT_TYPES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What is to change; what is not named stays."""
+
+    fields: Mapping[str, Any]  #: of Description, by name
+    text: str | None = None  #: None: stays
+    ttl_days: float | None = None
+    resolved: bool | None = None  #: None: stays
+
+
+@dataclass(frozen=True, slots=True)
+class EditNote:
+    """Changes exactly the note that is named."""
+
+    store: StoreNote
+    get: GetNote
+    clock: Clock
+    wake: Callable[[], None]
+    on_failure: OnEmbeddingFailure
+
+    async def __call__(
+        self, public_id: str, edit: Edit, principal: Principal, *, revision: int | None = None
+    ) -> Stored:
+        """Change the note; `revision` is the one that the caller read.
+
+        Raises NotFound, BadRequest, StaleRevision, EmbedderDown, KeyRefused.
+        """
+        for _ in range(ROUNDS):
+            note = await self.get(public_id, principal)
+            if revision is not None and note.revision != revision:
+                raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
+            wanted = self._wanted(note, edit)
+            try:
+                stored = await self.store.edit(note, wanted, edit.text, principal, self.on_failure)
+            except Conflict:
+                if await self._moved_on(note, public_id, principal):
+                    continue
+                raise Conflict("Another note has this key, source or text already; nothing was written.") from None
+            self.wake()
+            return stored
+        raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
+
+    async def _moved_on(self, note: Note, public_id: str, principal: Principal) -> bool:
+        return (await self.get(public_id, principal)).revision != note.revision
+
+    def _wanted(self, note: Note, edit: Edit) -> Note:
+        _check(note, edit)
+        meta, now = replace(note.meta, **edit.fields), self.clock.now()
+        if "source_system" in edit.fields:
+            stated = Protection(sensitivity=edit.fields.get("sensitivity"), visibility=edit.fields.get("visibility"))
+            meta = self.store.protection.private(meta, stated, note.meta)
+        if edit.ttl_days is not None or edit.fields.keys() & {"expires_at", "retention"}:
+            meta = lasting(_ending(meta, edit, now), now)
+            meta = replace(meta, expires_at=expiry(meta, note.ingested_at))
+        wanted = replace(note, meta=meta)
+        return wanted if edit.resolved is None else _resolved(wanted, edit.resolved, now)
+
+
+def _check(note: Note, edit: Edit) -> None:
+    """Refuse what the note's kind does not have."""
+    if edit.text is not None and note.kind not in EDITABLE:
+        raise BadRequest(f"text: that of {_article(note.kind)} changes by storing it again")
+    if "key" in edit.fields and note.kind not in KEYED:
+        raise BadRequest(f"key: {_article(note.kind)} has none")
+    named, types = edit.fields.get("type", note.meta.type), _TYPES.get(note.kind)
+    if "type" in edit.fields and types is not None and named not in types:
+        raise BadRequest(f"type: must be one of: {', '.join(types)}")
+    source = {"source_system", "source_id"} & edit.fields.keys()
+    if source and note.kind is Kind.ARTIFACT:
+        raise BadRequest(f"source: {_article(note.kind)} is known by it; ingest it anew instead")
+
+
+def _ending(meta: NoteMetadata, edit: Edit, now: datetime) -> NoteMetadata:
+    """The description with the end that the edit asks for; another retention than `custom` has none of its own."""
+    if edit.ttl_days is not None or "expires_at" in edit.fields:
+        meta = replace(meta, expires_at=end(edit.fields.get("expires_at"), edit.ttl_days, now))
+    elif meta.retention is not Retention.CUSTOM:
+        meta = replace(meta, expires_at=None)
+    if meta.expires_at is None and meta.retention is Retention.CUSTOM and "retention" not in edit.fields:
+        meta = replace(meta, retention=Retention.FOREVER)
+    return meta
+
+
+def _resolved(note: Note, resolved: bool, now: datetime) -> Note:
+    """A note that was kept until resolved ends with it, by way of the trash; others are only marked."""
+    if resolved == (note.resolved_at is not None):
+        return note
+    meta = note.meta
+    if meta.retention is Retention.UNTIL_RESOLVED:
+        meta = replace(meta, expires_at=now if resolved else None)
+    return replace(note, meta=meta, resolved_at=now if resolved else None)
+
+
+def _article(kind: Kind) -> str:
+    return f"an {kind}" if kind.value[0] in "ae" else f"a {kind}"

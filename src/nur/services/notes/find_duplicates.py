@@ -1,0 +1,105 @@
+"""Find near duplicates of a note: told, never merged. Makes no embedding call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import regex
+
+from nur.domain.filters import NoteFilter
+from nur.domain.writes import NearDuplicate
+from nur.retrieval.pooling import pool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.ledger import ChunkWithNote, Ledger
+    from nur.ports.vector_index import VectorIndex
+
+#: Chunks of the note that are compared: its beginning, middle and end, not a whole book.
+COMPARED_CHUNKS = 8
+NEIGHBOURS = 10
+MOST_REPORTED = 5
+#: Measured with the local model on 944 generated pairs of short notes. Of 248 edited copies and paraphrases .80 names
+#: 84 in 100 (.85: 78, .92: 57); of 524 pairs of other statements, about the same subject or another, none (19 in 20 lie
+#: under .2). Statements that differ in a number alone are as near as copies: their numbers must be the same.
+LEAST_WHOLE = 0.8
+#: Measured on 384 pairs of notes of three chunks. Means of long notes about one subject are near each other anyway (19
+#: in 20 up to .93), and so are chunks that hold the same form (up to .96). These two name all 128 copies with a few
+#: sentences changed or inserted, none of the 192 other pairs, and 22 in 100 of those that share one half.
+LEAST_CUT = 0.94
+LEAST_BEST_CHUNK = 0.97
+_NUMBER = regex.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class FindDuplicates:
+    """Compares a note's own vector and its chunks with those of other notes."""
+
+    ledger: Ledger
+    index: VectorIndex
+    embedder: Embedder
+
+    async def __call__(self, note: Note) -> list[NearDuplicate]:
+        """The nearest first; none while the note has no vectors yet. Raises IndexDown."""
+        version = self.embedder.model.version
+        own, vectors = await self._vectors(note, version)
+        if own is None:
+            return []
+        meta = note.meta
+        where = NoteFilter(
+            tenant=note.tenant,
+            kinds=frozenset({note.kind}),
+            project=meta.project,
+            agent=meta.agent,
+            scope=meta.scope,
+        )
+        best = await self._best_chunks(note, vectors, where)
+        pooled = await self.ledger.pooled(list(best), version)
+        notes = await self.ledger.by_ids(list(best))
+        texts = await self.ledger.texts([note.note_id, *(n.note_id for n in notes.values() if not n.is_chunked)])
+        near = []
+        for other in (notes[note_id] for note_id in best if note_id in pooled and note_id in notes):
+            similarity, best_chunk = float(own @ pooled[other.note_id]), best[other.note_id]
+            if note.is_chunked or other.is_chunked:
+                is_near = similarity >= LEAST_CUT and best_chunk >= LEAST_BEST_CHUNK
+            else:
+                is_near = similarity >= LEAST_WHOLE and _same_numbers(texts, note.note_id, other.note_id)
+            if is_near:
+                near.append(NearDuplicate(other.public_id, round(similarity, 4), round(best_chunk, 4)))
+        return sorted(near, key=lambda one: (-one.similarity, one.public_id))[:MOST_REPORTED]
+
+    async def _vectors(self, note: Note, version: str) -> tuple[Floats | None, list[Floats]]:
+        """The note's own vector, None as long as a chunk has none, and those of some of its chunks."""
+        keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
+        existing = await self.ledger.vectors(keys, version)
+        if not keys or len(existing) < len(keys):
+            return None, []
+        pooled = (await self.ledger.pooled([note.note_id], version)).get(note.note_id)
+        own = pool([existing[key] for key in keys]) if pooled is None else pooled
+        picked = np.linspace(0, len(keys) - 1, min(COMPARED_CHUNKS, len(keys))).round().astype(int)
+        return own, [existing[keys[place]] for place in picked]
+
+    async def _best_chunks(self, note: Note, vectors: Sequence[Floats], where: NoteFilter) -> dict[NoteId, float]:
+        """By other note, the highest cosine of one of its chunks with one of ours."""
+        similarity: dict[ChunkKey, float] = {}
+        for vector in vectors:
+            for near in await self.index.query(vector, where, NEIGHBOURS):
+                key = near.chunk_key
+                similarity[key] = max(similarity.get(key, -1.0), near.similarity)
+        best: dict[NoteId, float] = {}
+        found: Sequence[ChunkWithNote] = await self.ledger.candidates(list(similarity), where)
+        for candidate in found:
+            other = candidate.note.note_id
+            if other != note.note_id:
+                best[other] = max(best.get(other, -1.0), similarity[candidate.stored.chunk_key])
+        return best
+
+
+def _same_numbers(texts: Mapping[NoteId, str], one: NoteId, other: NoteId) -> bool:
+    """Whether two texts hold the same numbers; False when one was purged meanwhile."""
+    return one in texts and other in texts and set(_NUMBER.findall(texts[one])) == set(_NUMBER.findall(texts[other]))

@@ -1,0 +1,94 @@
+"""Ingest an artifact: a document, an e-mail, a chat or a transcript, whole or cut into chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.notes import Kind
+from nur.domain.writes import Draft, Outcome
+from nur.observability import metrics
+from nur.observability.events import EventLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
+    from nur.ports.clock import Clock
+    from nur.services.notes.store_note import Plan, StoreNote
+
+log = EventLog("IngestionService")
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Stores an artifact; its source's id, or else its text, says which one it is."""
+
+    store: StoreNote
+    clock: Clock
+
+    async def __call__(
+        self,
+        content: str,
+        meta: NoteMetadata,
+        stated: Protection,
+        *,
+        principal: Principal,
+        on_failure: OnEmbeddingFailure,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Stored:
+        """Store the artifact, all of it or nothing. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
+        started = self.clock.monotonic()
+        draft = Draft(kind=Kind.ARTIFACT, text=content, meta=meta, stated=stated)
+        stored = await self.store(draft, principal, on_failure, progress, _Beginning())
+        self._account(stored, self.clock.monotonic() - started)
+        return stored
+
+    def _account(self, stored: Stored, seconds: float) -> None:
+        note, written = stored.note, stored.outcome in (Outcome.CREATED, Outcome.REPLACED)
+        metrics.ARTIFACTS.labels(stored.outcome.value).inc()
+        metrics.INGESTION_LATENCY.observe(seconds)
+        if written and note.is_chunked:
+            metrics.ARTIFACTS_CHUNKED.inc()
+            metrics.CHUNKS.inc(note.chunk_count)
+        log.info(
+            "artifact_ingest_completed",
+            artifact_id=note.public_id,
+            source_id=note.meta.source_id,
+            outcome=stored.outcome.value,
+            is_chunked=note.is_chunked,
+            num_chunks=note.chunk_count if note.is_chunked else 0,
+            token_count=note.token_count,
+            total_latency_ms=round(seconds * 1000),
+        )
+
+
+class _Beginning:
+    """Logs how an ingest begins, once: the write is planned anew whenever another writer came first."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def __call__(self, plan: Plan) -> None:
+        if self._told:
+            return
+        self._told = True
+        note = plan.note
+        log.info(
+            "artifact_ingest_started",
+            artifact_id=note.public_id,
+            artifact_type=note.meta.type,
+            source_system=note.meta.source_system,
+            source_id=note.meta.source_id,
+            token_count=note.token_count,
+            will_chunk=note.is_chunked,
+        )
+        if plan.cut is not None and note.is_chunked:
+            log.info(
+                "artifact_chunked",
+                artifact_id=note.public_id,
+                num_chunks=note.chunk_count,
+                chunk_size_avg=plan.cut.average_chunk_tokens,
+                overlap=plan.policy.overlap,
+            )

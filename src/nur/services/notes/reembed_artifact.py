@@ -1,0 +1,25 @@
+"""Embed one artifact again with the store's present model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nur.domain.notes import Principal
+    from nur.domain.writes import Stored
+    from nur.services.notes.get_artifact import GetArtifact
+    from nur.services.notes.store_note import StoreNote
+
+
+@dataclass(frozen=True, slots=True)
+class ReembedArtifact:
+    """Replaces an artifact's vectors; its text, version and id stay."""
+
+    store: StoreNote
+    get: GetArtifact
+
+    async def __call__(self, artifact_id: str, principal: Principal) -> Stored:
+        """Embed and write. Raises NotFound, EmbedderDown, Conflict; then the old vectors stay."""
+        artifact = await self.get(artifact_id, principal)
+        return await self.store.reembed(artifact.note, principal)

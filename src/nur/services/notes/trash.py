@@ -1,0 +1,89 @@
+"""The trash: bring a note back from it, or erase a note for good."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import BadRequest, IndexDown
+from nur.domain.notes import Retention, Status
+from nur.ports.vector_index import IndexOp
+from nur.services.notes.get_note import not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nur.domain.notes import Note, Principal
+    from nur.domain.writes import OnEmbeddingFailure, Stored
+    from nur.ports.clock import Clock
+    from nur.ports.ledger import Ledger
+    from nur.ports.vector_index import VectorIndex
+    from nur.services.notes.store_note import StoreNote
+    from nur.services.privacy import PrivacyFilter
+    from nur.services.search.search_log import SearchLog
+
+#: Higher than any revision: a purged note has no row to read one from.
+PURGED = 2**31 - 1
+#: An index that hangs does not hold up the answer for longer.
+SCRUB_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """What can still be done about a deleted note."""
+
+    ledger: Ledger
+    index: VectorIndex
+    store: StoreNote
+    traces: SearchLog
+    privacy: PrivacyFilter
+    clock: Clock
+    wake: Callable[[], None]
+    on_failure: OnEmbeddingFailure
+
+    async def restore(self, public_id: str, principal: Principal) -> Stored:
+        """Bring a note back under its id; one that had expired stays from now on.
+
+        Raises NotFound, Conflict, EmbedderDown, KeyRefused.
+        """
+        note = await self._find(public_id, principal)
+        if note.status is Status.ACTIVE:
+            raise BadRequest(f"Note {public_id} is not in the trash")
+        meta = note.meta
+        if meta.expires_at is not None and meta.expires_at <= self.clock.now():
+            meta = replace(meta, expires_at=None, retention=Retention.FOREVER)
+        stored = await self.store.revive(note, meta, principal, self.on_failure)
+        self.wake()
+        return stored
+
+    async def purge(self, public_id: str, principal: Principal) -> Note:
+        """Erase a note, deleted or not, and give back what it was. Raises NotFound, Conflict."""
+        note = await self._find(public_id, principal)
+        await self.erase(note, principal.name)
+        await self.ledger.scrub()
+        await self._scrub_index(note)
+        self.wake()
+        return note
+
+    async def erase(self, note: Note, principal: str) -> None:
+        """Erase exactly this state of a note, and the traces of searches that returned it. Raises Conflict."""
+        await self.traces.flush()  # those that wait to be written may name it
+        follows = self.index.follows_commits
+        await self.ledger.purge(note, principal=principal, indexed=follows or note.status is not Status.ACTIVE)
+        if follows:
+            await self.index.apply([IndexOp(note.note_id, PURGED)])
+
+    async def _scrub_index(self, note: Note) -> None:
+        """Now, not when the worker comes to it: this process may be about to end. What fails here is left to it."""
+        with contextlib.suppress(IndexDown, TimeoutError):
+            async with asyncio.timeout(SCRUB_SECONDS):
+                await self.index.apply([IndexOp(note.note_id, PURGED)])
+                await self.index.scrub()
+
+    async def _find(self, public_id: str, principal: Principal) -> Note:
+        note = await self.ledger.note(principal.tenant, public_id)
+        if note is None or not self.privacy.can_access(note, principal):
+            raise not_found(public_id)
+        return note

@@ -1,0 +1,148 @@
+"""Explain a search: why each hit was returned, and why another note was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import NotFound
+from nur.domain.matching import matches
+from nur.domain.notes import Principal, Status
+from nur.domain.search import Mode, SearchRequest
+from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, filter_from_json
+from nur.retrieval.ranking.scores import confidence
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from nur.domain.notes import Note
+    from nur.ports.clock import Clock
+    from nur.ports.ledger import Ledger
+    from nur.retrieval.ranking.rank import Ranked
+    from nur.services.privacy import PrivacyFilter
+    from nur.services.search.search import Search
+    from nur.services.search.search_log import SearchLog
+
+
+@dataclass(frozen=True, slots=True)
+class NoteExplained:
+    """What became of one note in a search."""
+
+    public_id: str
+    verdict: str  #: a Verdict, or `not_a_candidate`, `not_searched`, `deleted`, `unknown`
+    why: str  #: one or two sentences
+    candidates: tuple[TracedCandidate, ...] = ()  #: its chunks among the candidates
+    now: Ranked | None = None  #: its best chunk scored now, where it was no candidate and the question is known
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A search's trace, and what was asked about it."""
+
+    trace: Trace
+    note: NoteExplained | None = None
+
+    @property
+    def weakest_shown(self) -> float | None:
+        """The score of the last hit."""
+        return weakest_shown(self.trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Reads traces aloud."""
+
+    ledger: Ledger
+    search: Search
+    traces: SearchLog
+    privacy: PrivacyFilter
+    clock: Clock
+
+    async def __call__(self, name: UUID, principal: Principal, public_id: str | None = None) -> Explained:
+        """A search by its id or its trace's, and what became of one note. Raises NotFound for an unknown search."""
+        trace = await self.traces.find(principal.tenant, name)
+        if trace is None:
+            raise NotFound(f"Search {name} not found: it is older than TRACE_RETENTION_DAYS, or of another store.")
+        return Explained(trace, None if public_id is None else await self._note(trace, principal, public_id))
+
+    async def _note(self, trace: Trace, principal: Principal, public_id: str) -> NoteExplained:
+        own = tuple(one for one in trace.candidates if one.public_id == public_id)
+        if own:
+            best = own[0]
+            return NoteExplained(public_id, best.verdict, _sentence(trace, best), own)
+        note = await self.ledger.note(principal.tenant, public_id)
+        if note is None or not self.privacy.can_access(note, principal):
+            return NoteExplained(public_id, "unknown", "There is no such note.")
+        if note.status is Status.DELETED:
+            return NoteExplained(public_id, "deleted", "The note is in the trash: nothing finds it.")
+        request = _request(trace, principal)
+        if not matches(note, request.where, self.clock.now()):
+            return NoteExplained(public_id, "not_searched", _outside(note, request))
+        return await self._not_found(trace, request, note)
+
+    async def _not_found(self, trace: Trace, request: SearchRequest, note: Note) -> NoteExplained:
+        """The note could have been found and was not: say how it would score."""
+        why = f"Not among the candidates: no ranker had it among its best {trace.outcome['wanted']}."
+        if trace.query is None:
+            why += " The question was kept out of the trace, so it cannot be scored now."
+            return NoteExplained(note.public_id, "not_a_candidate", why)
+        ranked = self.search.ranked(request, await self.search.gather.alone(request, note))
+        if not ranked:
+            return NoteExplained(note.public_id, "not_a_candidate", why)
+        why += f" Scored now it has {ranked[0].score:.4f}{_against(trace)}."
+        if note.updated_at > trace.created_at:
+            why += " It was stored or changed after the search."
+        return NoteExplained(note.public_id, "not_a_candidate", why, now=ranked[0])
+
+
+def weakest_shown(trace: Trace) -> float | None:
+    """The lowest score among the hits of a search."""
+    shown = [
+        one.score for one in trace.candidates if one.verdict is CandidateOutcome.RETURNED and one.score is not None
+    ]
+    return min(shown, default=None)
+
+
+def _sentence(trace: Trace, one: TracedCandidate) -> str:
+    if one.verdict is CandidateOutcome.RETURNED:
+        return f"Returned at place {one.place}: {_sum(one)}."
+    if one.verdict is CandidateOutcome.BELOW_FLOOR:
+        sure = confidence(one.lexical or 0.0, one.cosine or 0.0)
+        return f"Below the relevance floor of {trace.outcome['floor']} with a confidence of {sure:.4f}: {_sum(one)}."
+    if one.verdict is CandidateOutcome.COLLAPSED:
+        return f"Says the same as {one.instead}, which is shown instead: {_sum(one)}."
+    return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
+
+
+def _sum(one: TracedCandidate) -> str:
+    parts = [f"words {one.lexical or 0:.4f}"]
+    if one.cosine is not None:
+        parts.append(f"cosine {one.cosine:.4f}")
+    if one.bonus:
+        parts.append(f"heading or speaker {one.bonus:.4f}")
+    if one.rerank_score is not None:
+        parts.append(f"reranker {one.rerank_score:.4f}")
+    return f"score {one.score or 0:.4f} ({', '.join(parts)})"
+
+
+def _against(trace: Trace) -> str:
+    weakest = weakest_shown(trace)
+    return "" if weakest is None else f"; the weakest hit shown had {weakest:.4f}"
+
+
+def _outside(note: Note, request: SearchRequest) -> str:
+    if note.kind not in request.where.kinds:
+        searched = ", ".join(sorted(request.where.kinds))
+        return f"The note is a {note.kind}; the search looked at {searched} only."
+    return "The note is outside what was searched: it has expired, or the search's filters leave it out."
+
+
+def _request(trace: Trace, principal: Principal) -> SearchRequest:
+    return SearchRequest(
+        query=trace.query or "",
+        principal=principal,
+        where=filter_from_json(trace.request["selection"]),
+        limit=trace.request["limit"],
+        mode=Mode(trace.request["mode"]),
+        tool="explain",
+    )

@@ -1,0 +1,64 @@
+"""The vector to search with: a static embedder's questions weigh their words by how telling they are here."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nur.ports.embedder import TokenTable
+from nur.ports.ledger import UNKNOWN
+from nur.retrieval.ranking.query_vectors import general_shares, token_weights
+from nur.retrieval.ranking.term_vectors import row_word
+from nur.retrieval.text.analysis import ANALYZER, term_id
+
+if TYPE_CHECKING:
+    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.ledger import CorpusStatistics
+
+#: Bytes and marks at the head of a Llama vocabulary: their numbers are no ranks.
+UNRANKED_TOKENS = 259
+#: The share of the stored text that a word without terms, such as a question mark, is taken to have.
+COMMONPLACE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """Embeds questions."""
+
+    embedder: Embedder
+
+    async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
+        """A unit vector. Raises as `Embedder.embed_query` does."""
+        if not isinstance(self.embedder, TokenTable):
+            return await self.embedder.embed_query(question)
+        weighted = await asyncio.to_thread(_weighted, question, self.embedder, corpus)
+        return await self.embedder.embed_query(question) if weighted is None else weighted
+
+
+def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
+    """The weighted mean of the question's tokens; None when there is nothing to weigh.
+
+    Tokens are counted by the word that they are part of: its occurrences are kept for the lexical side anyway.
+    """
+    words = question.split()
+    tokens = table.tokenize(words)
+    counts = [_occurrences(word, corpus) for word in words]
+    every = np.concatenate([*tokens, np.zeros(0, np.int64)])
+    stored = np.repeat(np.array(counts, np.float64), [len(found) for found in tokens])
+    if not every.size:
+        return None
+    general = general_shares(len(table.token_vectors), UNRANKED_TOKENS)
+    total = token_weights(stored, float(corpus.terms), general[every]) @ table.token_vectors[every]
+    length = float(np.linalg.norm(total))
+    return np.asarray(total / length, np.float32) if length > 0 else None
+
+
+def _occurrences(word: str, corpus: CorpusStatistics) -> float:
+    """How often the rarest part of a word occurs in everything stored."""
+    main = [term for term in ANALYZER.terms(word) if not term.extra]
+    if not main:
+        return COMMONPLACE * corpus.terms
+    return min(corpus.frequencies.get(row_word(term_id(term)), UNKNOWN).occurrences for term in main)

@@ -1,0 +1,90 @@
+"""An index behind a wire that loses records, hangs or comes back, seen by searches and by the watch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nur.domain.notes import ChunkKey
+from nur.domain.search import Mode, SearchRequest
+from nur.services.indexing.watch_index import REBUILDING
+from tests.note_world import FailingIndex, World
+
+
+async def _world(notes: int = 3) -> World:
+    world = World(follows=False)
+    await world.services.watch_index.open()
+    for number in range(notes):
+        await world.add(f"Harbour {number} has {number} cranes.")
+    await world.drain()
+    return world
+
+
+def _lose(world: World, kept: int = 0) -> None:
+    assert isinstance(world.index, FailingIndex)
+    for note_id in list(world.index._held)[kept:]:
+        del world.index._held[note_id]
+
+
+async def test_a_search_that_gets_fewer_than_asked_compares_with_everything() -> None:
+    world = await _world()
+    _lose(world)
+    found = await world.find("Harbour 1", Mode.DENSE)
+    assert (len(found.hits), found.degraded) == (3, ())
+    assert world.services.watch_index._doubted.is_set()  # the next look is at once
+
+
+async def test_a_complete_answer_raises_no_doubt() -> None:
+    world = await _world()
+    assert len((await world.find("Harbour 1", Mode.DENSE)).hits) == 3
+    assert not world.services.watch_index._doubted.is_set()
+
+
+async def test_a_loss_is_noticed_by_counting_told_and_rebuilt() -> None:
+    world = await _world()
+    watch = world.services.watch_index
+    await watch.look()
+    assert watch.health.healthy
+    _lose(world, kept=2)
+    await watch.look()
+    assert (watch.health.healthy, watch.health.error) == (False, REBUILDING)
+    assert (await world.services.health()).status == "degraded"
+    assert len((await world.find("Harbour 1", Mode.DENSE)).hits) == 3
+    await world.set_if_absent()
+    await watch.look()
+    assert watch.health.healthy
+    assert await world.index.count() == 3
+
+
+async def test_an_index_that_is_down_is_asked_once_until_it_has_proven_itself() -> None:
+    world = await _world()
+    watch, index = world.services.watch_index, world.index
+    assert isinstance(index, FailingIndex)
+    index.down = True
+    first = await world.find("Harbour 1", Mode.DENSE)
+    assert (len(first.hits), first.degraded) == (3, ("dense",))
+    index.down = False
+    assert (await world.find("Harbour 1", Mode.DENSE)).degraded == ("dense",)  # nobody has looked yet
+    await watch.look()
+    assert (await world.find("Harbour 1", Mode.DENSE)).degraded == ()
+
+
+async def test_an_index_that_is_back_with_other_records_is_rebuilt() -> None:
+    world = await _world()
+    watch, index = world.services.watch_index, world.index
+    assert isinstance(index, FailingIndex)
+    index.down = True
+    await world.find("Harbour 1")
+    index.down = False
+    for note_id, op in index._held.items():  # as many records as before, but of other chunks
+        others = [replace(record, chunk_key=ChunkKey(record.chunk_key + 100)) for record in op.records]
+        index._held[note_id] = replace(op, records=others)
+    await watch.look()
+    assert watch.health.error == REBUILDING
+
+
+async def test_more_than_can_be_compared_is_degraded_and_never_a_subset() -> None:
+    world = await _world()
+    _lose(world, kept=1)
+    search = replace(world.services.search, gather=replace(world.services.search.gather, most_compared=2))
+    found = await search(SearchRequest(query="Harbour 1", mode=Mode.DENSE))
+    assert (found.hits, found.degraded) == ((), ("dense",))

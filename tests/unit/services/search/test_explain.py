@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from nur.domain.errors import NotFound
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, Principal
+from nur.services.search import retrieve as gather
+from tests.unit.services.conftest import Nur
+
+if TYPE_CHECKING:
+    from nur.services.search.explain import NoteExplained
+
+MEMORIES = NoteFilter(kinds=frozenset({Kind.MEMORY}))
+PRINCIPAL = Principal()
+
+
+async def told(nur: Nur, public_id: str, query: str = "when is tea drunk", **changes: object) -> NoteExplained:
+    result = await nur.search(query, **{"limit": 1, "selection": MEMORIES, **changes})
+    explained = await nur.services.explain(result.search_id, PRINCIPAL, public_id)
+    assert explained.note is not None
+    return explained.note
+
+
+@pytest.fixture
+async def ids(nur: Nur) -> list[str]:
+    return await nur.remember("Tea is drunk at four.", "Tea is tea", "The bridge is closed.")
+
+
+async def test_a_hit_is_explained_by_the_parts_of_its_score(nur: Nur, ids: list[str]) -> None:
+    note = await told(nur, ids[0])
+    assert note.verdict == "returned"
+    assert note.why.startswith("Returned at place 1: score ")
+    assert "words" in note.why
+    assert "cosine" in note.why
+
+
+async def test_one_beyond_the_limit_is_compared_with_the_weakest_hit(nur: Nur, ids: list[str]) -> None:
+    note = await told(nur, ids[1])
+    assert note.verdict == "beyond_limit"
+    assert "but 1 were asked for" in note.why
+    assert "the weakest hit shown had" in note.why
+
+
+async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]) -> None:
+    [other] = await nur.remember("Tea is drunk at four!")
+    shown, folded = (ids[0], other)
+    notes = [await told(nur, each) for each in (shown, folded)]
+    assert {note.verdict for note in notes} == {"returned", "collapsed"}
+    hidden = next(note for note in notes if note.verdict == "collapsed")
+    assert f"the same as {({shown, folded} - {hidden.public_id}).pop()}" in hidden.why
+
+
+async def test_one_that_no_ranker_found_is_scored_now(
+    nur: Nur, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(gather, "OVERFETCH", 1)
+    note = await told(nur, ids[2])
+    assert note.verdict == "not_a_candidate"
+    assert note.now is not None
+    assert "no ranker had it among its best 1. Scored now it has" in note.why
+
+
+async def test_without_the_question_nothing_is_scored_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(gather, "OVERFETCH", 1)
+    nur = Nur(settings={"trace_queries": False})
+    _, other = await nur.remember("Tea is drunk at four.", "The bridge is closed.")
+    note = await told(nur, other)
+    assert (note.verdict, note.now) == ("not_a_candidate", None)
+    assert "kept out of the trace" in note.why
+
+
+async def test_what_was_not_searched_is_said(nur: Nur, ids: list[str]) -> None:
+    note = await told(nur, ids[0], where=NoteFilter(kinds=frozenset({Kind.TURN})))
+    assert (note.verdict, note.why) == ("not_searched", "The note is a memory; the search looked at turn only.")
+    filtered = await told(nur, ids[0], where=NoteFilter(type="decision"))
+    assert filtered.verdict == "not_searched"
+
+
+async def test_a_note_that_came_later_is_told_so(nur: Nur, ids: list[str]) -> None:
+    result = await nur.search("when is tea drunk", where=MEMORIES)
+    nur.clock.advance(60)
+    [late] = await nur.remember("Tea is drunk late.")
+    explained = await nur.services.explain(result.search_id, PRINCIPAL, late)
+    assert explained.note is not None
+    assert "stored or changed after the search" in explained.note.why
+
+
+async def test_deleted_and_unknown_notes_are_told_apart(nur: Nur, ids: list[str]) -> None:
+    await nur.services.forget(ids[2], Kind.MEMORY, PRINCIPAL)
+    assert (await told(nur, ids[2])).verdict == "deleted"
+    assert (await told(nur, "mem_000000000000")).verdict == "unknown"
+
+
+async def test_an_unknown_search_is_not_found(nur: Nur) -> None:
+    with pytest.raises(NotFound, match="TRACE_RETENTION_DAYS"):
+        await nur.services.explain(uuid4(), PRINCIPAL)
+
+
+async def test_a_trace_is_found_by_its_own_id_too(nur: Nur, ids: list[str]) -> None:
+    result = await nur.search("tea")
+    by_trace = await nur.services.explain(result.trace_id, PRINCIPAL)
+    assert by_trace == await nur.services.explain(result.search_id, PRINCIPAL)

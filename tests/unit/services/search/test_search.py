@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, Principal
+from nur.domain.search import EmptyReason, Fusion, Mode, SearchRequest
+from nur.services.search import retrieve as gather
+
+if TYPE_CHECKING:
+    from nur.domain.search import SearchResult
+    from tests.unit.services.conftest import Nur
+
+MEMO = "The memo about the harbour crane, its crew and the test in spring, sent to everybody who was at the meeting"
+
+
+def ids(result: SearchResult) -> list[str]:
+    return [hit.note.public_id for hit in result.hits]
+
+
+def a_request(query: str) -> SearchRequest:
+    return SearchRequest(query=query)
+
+
+async def test_an_empty_selection_is_nothing_stored_even_when_degraded(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.")
+    artifacts = NoteFilter(kinds=frozenset({Kind.ARTIFACT}))
+    assert (await nur.search("tea", where=artifacts)).reason is EmptyReason.NOTHING_STORED
+    nur.embedder.down = True
+    assert (await nur.search("tea", where=artifacts)).reason is EmptyReason.NOTHING_STORED
+
+
+async def test_what_does_not_answer_is_below_the_floor(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Bridges are closed at night.")
+    search = replace(nur.services.search, profile=replace(nur.services.search.profile, floor=0.3))
+    result = await search(a_request("xylophone lessons"))
+    assert (result.hits, result.reason) == ((), EmptyReason.BELOW_FLOOR)
+    assert [hit.note.meta.type for hit in (await search(a_request("when is tea drunk"))).hits] == ["fact"]
+
+
+async def test_silence_while_vectors_are_missing_says_degraded(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.")
+    nur.embedder.down = True
+    result = await nur.search("xylophone lessons")
+    assert (result.hits, result.reason, result.degraded) == ((), EmptyReason.DEGRADED, ("dense",))
+
+
+@pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.DENSE])
+async def test_the_floor_is_not_held_against_one_ranker_alone(nur: Nur, mode: Mode) -> None:
+    await nur.remember("Tea is drunk at four.")
+    search = replace(nur.services.search, profile=replace(nur.services.search.profile, floor=9.0))
+    assert (await search(replace(a_request("tea"), mode=mode))).hits
+    assert not (await search(a_request("tea"))).hits
+    nur.embedder.down = True
+    assert (await search(a_request("tea"))).hits
+
+
+async def test_near_duplicates_are_one_hit_that_names_the_others(nur: Nur) -> None:
+    first, *others = await nur.remember(MEMO, MEMO + ".", MEMO + "!", "Tea is drunk at four.")
+    result = await nur.search("harbour crane memo", limit=2)
+    stood_for = {result.hits[0].note.public_id, *result.hits[0].duplicates}
+    assert stood_for == {first, *others[:2]}
+    assert len(result.hits) == 2
+
+
+async def test_more_candidates_are_asked_for_until_the_limit_is_filled(
+    nur: Nur, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(gather, "OVERFETCH", 1)
+    await nur.remember(*(f"{MEMO}{mark}" for mark in (".", "!", ",", "…", ";", ")")))
+    tea, salt = await nur.remember("A short memo on tea for the harbour.", "Salt and a memo, at the harbour.")
+    result = await nur.search("memo about the harbour", limit=3)
+    assert {tea, salt} < set(ids(result))
+    assert len(result.hits) == 3
+
+
+async def test_asking_for_more_ends_when_there_is_no_more(nur: Nur, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
+    await nur.remember(MEMO, MEMO + "!")
+    assert len((await nur.search("memo", limit=3)).hits) == 1
+
+
+async def test_fusion_by_ranks_orders_by_the_sum_of_reciprocals(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Tea and milk", "Four ships", "A bridge")
+    search = replace(nur.services.search, fusion=Fusion.RRF)
+    scores = [hit.rrf_score for hit in (await search(a_request("tea at four"))).hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_by_meaning_alone_words_count_for_nothing(nur: Nur) -> None:
+    await nur.remember("Tea is drunk at four.", "Bridges are closed at night.")
+    request = replace(a_request("tea at four"), mode=Mode.DENSE)
+    weight = nur.services.search.profile.cosine_weight
+    for one in nur.services.search.ranked(request, await nur.services.search.gather(request)):
+        assert one.cosine is not None
+        assert (one.lexical, one.bonus) == (0.0, 0.0)
+        assert one.score == pytest.approx(weight * one.cosine, abs=1e-6)
+
+
+@pytest.mark.parametrize("moment", ["glances", "candidates"])
+async def test_a_note_that_is_replaced_while_it_is_searched_is_found_as_it_is_now(
+    nur: Nur, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    (old,) = await nur.remember("The tea is in the tin by the door.")
+    ledger, read = nur.services.ledger, getattr(nur.services.ledger, moment)
+    new: list[str] = []
+
+    async def replaced_meanwhile(*arguments: object) -> object:
+        if not new:
+            await nur.services.forget(old, None, principal=Principal())
+            new.extend(await nur.remember("The tea is in the tin by the window."))
+        return await read(*arguments)
+
+    monkeypatch.setattr(ledger, moment, replaced_meanwhile)
+    assert ids(await nur.search("where is the tea")) == new
