@@ -1,4 +1,4 @@
-"""Candidates for the tests of ranking: a text, its real profile, and a cosine that the test chooses."""
+"""Candidates for the tests of ranking: a text, its real term vector, and a cosine that the test chooses."""
 
 from __future__ import annotations
 
@@ -7,30 +7,50 @@ from typing import Any
 
 from nur.domain.chunks import Chunk, sha256
 from nur.domain.notes import ChunkKey, Note
-from nur.ports.ledger import ChunkWithNote, ScoringView, StoredChunk
+from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView, StoredChunk
 from nur.retrieval.ranking.rank import Ranked
-from nur.retrieval.ranking.term_vectors import profile
+from nur.retrieval.ranking.term_vectors import term_vector
 from nur.retrieval.text.analysis import ANALYZER
-from tests.ledger_notes import a_note
+from tests.store_notes import a_note
 
 _keys = count(1)
 
 
 def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ScoringView:
     """A chunk of a note of its own, or of the one given, as ranking sees it."""
-    read = a_read(text, note, index, **changes)
-    return ScoringView.of(read.stored, read.note)
+    return view_of(a_read(text, note, index, **changes))
+
+
+def view_of(read: ChunkWithNote) -> ScoringView:
+    """What ranking sees of a chunk that was read."""
+    stored, note = read.stored, read.note
+    return ScoringView(
+        chunk_key=stored.chunk_key,
+        chunk_index=stored.chunk.index,
+        content_hash=stored.content_hash,
+        characters=len(stored.chunk.content),
+        term_vector=stored.term_vector,
+        opening=stored.chunk.content[:OPENING],
+        note_id=note.note_id,
+        public_id=note.public_id,
+        kind=note.kind,
+        chunk_count=note.chunk_count,
+        heading=note.heading,
+        role=note.meta.role,
+        conversation_id=note.meta.conversation_id,
+        turn_index=note.meta.turn_index,
+    )
 
 
 def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ChunkWithNote:
-    """The same, as it is read from the ledger with its text."""
+    """The same, as it is read from the store with its text."""
     note = note or a_note(text, **changes)
     stored = StoredChunk(
         chunk_key=ChunkKey(next(_keys)),
         note_id=note.note_id,
         chunk=Chunk(index, text, 0, len(text), len(text.split())),
         content_hash=sha256(text),
-        profile=profile(text, ANALYZER).encode(),
+        term_vector=term_vector(text, ANALYZER).encode(),
         has_vector=True,
     )
     return ChunkWithNote(stored=stored, note=note)

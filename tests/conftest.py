@@ -10,6 +10,7 @@ import pytest
 
 from nur.observability import events
 from nur.settings import Settings
+from tests.empty_store import make_empty_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUR_CONFIG", raising=False)
     monkeypatch.setenv("NUR_DATA_DIR", str(tmp_path / "data"))
     assert "OPENAI_API_KEY" not in os.environ
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty store, to be copied."""
+    return make_empty_store(tmp_path_factory.mktemp("template"))
 
 
 @pytest.fixture(autouse=True)

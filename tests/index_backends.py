@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nur.adapters.chroma.vector_index import ChromaVectorIndex
 from nur.adapters.flat.vector_index import FlatVectorIndex
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
+from nur.domain.access import DEFAULT_TENANT
 from nur.domain.filters import NoteFilter
+from tests.doubles.clock import ManualClock
+from tests.doubles.vector_index import InMemoryVectorIndex
 from tests.index_notes import NOW, a_note, an_upsert
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
 
+ALL = NoteFilter(tenant=DEFAULT_TENANT)
 CROWD = 300  #: enough for the sign bits of the flat index to be in use
 
 
@@ -56,7 +59,7 @@ class InMemory(Backend):
 
 
 class Flat(Backend):
-    """Flat over a small ledger that takes each write first, as the real one does."""
+    """Flat over a small store that takes each write first, as the real one does."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,4 +125,4 @@ def found_alone(found: Sequence[Neighbour], key: int) -> bool:
 
 
 async def everything(index: VectorIndex, backend: Backend, **asked: Any) -> list[int]:
-    return sorted(keys(await index.query(backend.vector(1), NoteFilter(**asked), 100)))
+    return sorted(keys(await index.query(backend.vector(1), replace(ALL, **asked), 100)))

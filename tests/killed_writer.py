@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nur.adapters.sql.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.files import FILE
+from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.chunks import sha256
 from nur.domain.notes import Note, Status
 from nur.ports.clock import SystemClock
-from tests.ledger_notes import EMBEDDING, a_note, chunks_of, creation, description, replacement
-from tests.ledger_stores import SqliteStore
+from tests.store_notes import EMBEDDING, a_note, at, chunks_of, creation, description, replacement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nur.ports.ledger import NoteWrite
+    from nur.ports.notes import NoteWrite
 
 ROOT = Path(__file__).parent.parent
 WRITERS = 4
@@ -38,9 +40,10 @@ def text_of(public_id: str, version: int) -> str:
     return " ".join(f"{public_id} v{version} word{place}" for place in range(PIECES * 4))
 
 
-async def _write_forever(ledger: SqliteLedger, numbers: Iterator[int]) -> None:
+async def _write_forever(stores: SqliteStores, numbers: Iterator[int]) -> None:
     async def keep(write: NoteWrite) -> Note:
-        return _acknowledge((await ledger.write(write)).note)
+        await stores.notes.write(write, at())
+        return _acknowledge(write.note)
 
     for number in numbers:
         public_id = f"mem_{number}"
@@ -51,7 +54,7 @@ async def _write_forever(ledger: SqliteLedger, numbers: Iterator[int]) -> None:
         if number % 3 == 0:
             note = await keep(description(note, title=f"Title {number}"))
         if number % 5 == 0:
-            _acknowledge(await ledger.remove(note, action="delete", principal="ann", indexed=False))
+            _acknowledge(await stores.notes.remove(note, at(), action="delete", indexed=False))
 
 
 def _acknowledge(note: Note) -> Note:
@@ -61,10 +64,23 @@ def _acknowledge(note: Note) -> Note:
 
 async def _main(folder: Path, first: int) -> None:
     print(OPENING, flush=True)
-    ledger = SqliteLedger(folder, SystemClock())
-    await ledger.open()
+    stores = SqliteStores(folder)
+    await stores.open(SystemClock().now())
     numbers = iter(range(first, first + 1_000_000))
-    await asyncio.gather(*(_write_forever(ledger, numbers) for _ in range(WRITERS)))
+    await asyncio.gather(*(_write_forever(stores, numbers) for _ in range(WRITERS)))
+
+
+class LeftStore:
+    """What a writer left behind."""
+
+    def __init__(self, folder: Path) -> None:
+        self.stores = SqliteStores(folder)
+        self._address = f"{(folder / FILE).absolute().as_uri()}?mode=ro"
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What the file holds, over a connection of the test's own."""
+        with closing(sqlite3.connect(self._address, uri=True)) as connection:
+            return connection.execute(query, values).fetchall()
 
 
 @dataclass(slots=True)
@@ -108,8 +124,8 @@ class KilledWriter:
         self.acknowledged[public_id] = int(revision)
 
     async def _look(self) -> None:
-        store = SqliteStore(self.folder, SystemClock())
-        await store.ledger.open()
+        store = LeftStore(self.folder)
+        await store.stores.open(SystemClock().now())
         try:
             notes = self._notes(store)
             for public_id, revision in self.acknowledged.items():
@@ -118,31 +134,33 @@ class KilledWriter:
                 await self._check(store, public_id)
             _check_the_file(store)
         finally:
-            await store.ledger.close()
+            await store.stores.close()
 
-    def _notes(self, store: SqliteStore) -> dict[str, int]:
+    def _notes(self, store: LeftStore) -> dict[str, int]:
         return dict(store.rows("SELECT public_id, revision FROM memory_notes"))
 
-    async def _check(self, store: SqliteStore, public_id: str) -> None:
+    async def _check(self, store: LeftStore, public_id: str) -> None:
         """The note is whole: nothing of it is missing, nothing is left over."""
-        note = await store.ledger.note("default", public_id)
+        note = await store.stores.notes.get("default", public_id)
         assert note is not None
         text = text_of(public_id, note.version)
         assert note.content_hash == sha256(text)
-        assert await store.ledger.texts([note.note_id]) == {note.note_id: text}
-        assert store.former_texts(note.note_id) == {v: text_of(public_id, v) for v in range(1, note.version)}
+        assert await store.stores.notes.texts([note.note_id]) == {note.note_id: text}
+        previous = dict(store.rows("SELECT version, text FROM note_versions WHERE note_id = ?", note.note_id.hex))
+        assert previous == {version: text_of(public_id, version) for version in range(1, note.version)}
 
         expected = chunks_of(text, note.chunk_count) if note.status is Status.ACTIVE else []
-        chunks = await store.ledger.chunks(note.note_id)
+        chunks = await store.stores.chunks.of_note(note.note_id)
         keys = [stored.chunk_key for stored in chunks]
         assert [stored.chunk for stored in chunks] == [new.chunk for new in expected]
-        vectors = await store.ledger.vectors(keys, EMBEDDING)
+        vectors = await store.stores.vectors.of_chunks(keys, EMBEDDING)
         assert [vectors[key].tobytes() for key in keys] == [
             new.vector.tobytes() for new in expected if new.vector is not None
         ]
         rows = [store.rows("SELECT terms FROM chunk_terms WHERE rowid = ?", key) for key in keys]
         assert rows == [[(new.terms,)] for new in expected]
-        assert (store.pooled(note.note_id) is not None) == bool(expected)
+        pooled = await store.stores.vectors.of_notes([note.note_id], EMBEDDING)
+        assert bool(pooled) == bool(expected)
 
         audit = store.rows("SELECT revision FROM audit_log WHERE public_id = ? ORDER BY audit_id", public_id)
         assert audit == [(revision,) for revision in range(1, note.revision + 1)]
@@ -150,7 +168,7 @@ class KilledWriter:
         assert open_jobs == [(note.revision, "pending")]
 
 
-def _check_the_file(store: SqliteStore) -> None:
+def _check_the_file(store: LeftStore) -> None:
     """Counts agree with each other, and SQLite finds nothing wrong."""
     ((chunks, terms),) = store.rows("SELECT count(*), coalesce(sum(term_count), 0) FROM memory_note_chunks")
     assert store.rows("SELECT chunks, terms FROM lexical_totals") == [(chunks, terms)]

@@ -59,7 +59,7 @@ def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) 
     """Write `model.onnx` and `tokenizer.json`; question and padding count nothing. Two labels: no and yes."""
     table = _table({word: [0.0] * (labels - 1) + [weight] for word, weight in weights.items()})
     nodes = [
-        _node("Retrieve", ["weights", "input_ids"], "words", axis=0),
+        _node("Gather", ["weights", "input_ids"], "words", axis=0),
         _node("Mul", ["attention_mask", "token_type_ids"], "counts"),
         _node("Cast", ["counts"], "shares", to=_FLOAT),
         _node("Unsqueeze", ["shares", "last"], "column"),
@@ -73,7 +73,7 @@ def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) 
 
 def embed_words(folder: Path, vectors: Mapping[str, Sequence[float]], given: str = "input_ids") -> Path:
     """Write `model.onnx` and `tokenizer.json` of a model that gives each word its vector, and other words none."""
-    nodes = [_node("Retrieve", ["weights", given], "last_hidden_state", axis=0)]
+    nodes = [_node("Gather", ["weights", given], "last_hidden_state", axis=0)]
     output = _value("last_hidden_state", _FLOAT, "n", "tokens", "dimensions")
     return _write(folder, list(vectors), nodes, {"weights": _table(vectors)}, [given], output)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sqlite3
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,15 +11,14 @@ import pytest_asyncio
 from mcp import Client
 
 from nur import bootstrap
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
-from nur.adapters.in_memory.ledger import InMemoryLedger
-from nur.adapters.in_memory.vector_index import InMemoryVectorIndex
 from nur.adapters.rerank.none import NoReranker
-from nur.adapters.sql.sqlite.ledger import FILE, SqliteLedger
+from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.entrypoints.mcp.server import make_server, tools
-from nur.ports.clock import SystemClock
 from nur.settings import load
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import InMemoryEmbedder
+from tests.doubles.vector_index import InMemoryVectorIndex
+from tests.empty_store import copy_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -31,23 +28,23 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
+    from nur.adapters.sql.sqlite.threads import SqliteRunner
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Ledger
 
     class OpenDoor(Protocol):
         """Opens a door on the store of this test, with these settings."""
 
         def __call__(self, mode: str = "auto", **settings: Any) -> AbstractAsyncContextManager[Door]: ...
 
-    class OpenInMemory(Protocol):
-        """Opens a door on a store that is not on disk, over these adapters, with these settings."""
+    class OpenWithoutJobs(Protocol):
+        """Opens a door on the store of this test, over these adapters, with these settings."""
 
         def __call__(
             self,
             *,
             clock: Clock | None = None,
-            ledger: Ledger | None = None,
+            run: SqliteRunner | None = None,
             embedder: Embedder | None = None,
             **settings: Any,
         ) -> AbstractAsyncContextManager[Door]: ...
@@ -107,29 +104,27 @@ async def _client(services: bootstrap.Services, mode: str = "auto") -> AsyncIter
 
 
 @asynccontextmanager
-async def _in_memory(
-    *, clock: Clock | None = None, ledger: Ledger | None = None, embedder: Embedder | None = None, **settings: Any
+async def _without_jobs(
+    *, clock: Clock | None = None, run: SqliteRunner | None = None, embedder: Embedder | None = None, **settings: Any
 ) -> AsyncIterator[Door]:
-    clock = clock or ManualClock()
+    clock, loaded = clock or ManualClock(), load(**settings)
+    stores = SqliteStores(loaded.nur_data_dir, run)
     services = bootstrap.assemble(
-        load(**settings),
-        ledger or InMemoryLedger(clock),
-        InMemoryVectorIndex(clock),
-        embedder or InMemoryEmbedder(),
-        NoReranker(),
-        clock,
+        loaded, stores, InMemoryVectorIndex(clock), embedder or InMemoryEmbedder(), NoReranker(), clock
     )
+    await stores.open(clock.now())
     try:
         async with _client(services) as client:
             yield Door(client, services)
     finally:
         await services.embedder.close()
+        await stores.close()
 
 
 @pytest.fixture
-def open_in_memory() -> OpenInMemory:
-    """For tests that set the time, or make a port fail: no worker runs, and time passes only when told to."""
-    return _in_memory
+def open_without_jobs() -> OpenWithoutJobs:
+    """For tests that set the time, or make a port fail: no job runs, and time passes only when told to."""
+    return _without_jobs
 
 
 @pytest.fixture
@@ -152,8 +147,7 @@ async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> AsyncGenerator[Door]:
     """One Nur for all tests of a module, which tell their notes apart by source, conversation or words."""
-    folder = tmp_path_factory.mktemp("shared")
-    shutil.copy(empty_store, folder / FILE)
+    folder = copy_store(empty_store, tmp_path_factory.mktemp("shared") / "data")
     async for existing in _held(door("auto", nur_data_dir=folder, embeddings="local")):
         yield existing
 
@@ -178,24 +172,7 @@ async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Do
     await holder
 
 
-@pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated, empty store: copying it is faster than migrating for every test."""
-    folder = tmp_path_factory.mktemp("template")
-
-    async def make() -> None:
-        ledger = SqliteLedger(folder, SystemClock())
-        await ledger.open()
-        await ledger.close()
-
-    asyncio.run(make())
-    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as store:
-        store.execute("DELETE FROM store_facts WHERE name = 'store_id'")  # each copy is a store of its own
-    return folder / FILE
-
-
 @pytest.fixture(autouse=True)
 def migrated(empty_store: Path, tmp_path: Path) -> None:
     """Every test finds its data folder with an empty store in it."""
-    (tmp_path / "data").mkdir()
-    shutil.copy(empty_store, tmp_path / "data" / FILE)
+    copy_store(empty_store, tmp_path / "data")

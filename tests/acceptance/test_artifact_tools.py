@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
-from nur.domain.search import collection_of
+from nur.domain.kinds import collection_of
 from nur.retrieval.text.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import InMemoryEmbedder
 from tests.servers import faults
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nur.domain.notes import Note
-    from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
+    from tests.acceptance.conftest import Door, OpenDoor, OpenWithoutJobs
     from tests.servers.openai_stub import OpenAIStub
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -43,16 +43,16 @@ def openai(stub: OpenAIStub) -> dict[str, Any]:
 
 
 async def note_of(nur: Door, artifact_id: str) -> Note:
-    note = await nur.services.ledger.note("default", artifact_id)
+    note = await nur.services.stores.notes.get("default", artifact_id)
     assert note is not None
     return note
 
 
 async def vectors_of(nur: Door, artifact_id: str) -> list[np.ndarray[Any, Any]]:
     """The vectors of an artifact's chunks, in order; fails when one is missing."""
-    chunks = await nur.services.ledger.chunks((await note_of(nur, artifact_id)).note_id)
+    chunks = await nur.services.stores.chunks.of_note((await note_of(nur, artifact_id)).note_id)
     keys = [chunk.chunk_key for chunk in chunks]
-    found = await nur.services.ledger.vectors(keys, nur.services.embedder.model.version)
+    found = await nur.services.stores.vectors.of_chunks(keys, nur.services.embedder.model.version)
     return [found[key] for key in keys]
 
 
@@ -81,9 +81,9 @@ async def test_a_receipt_lists_fifty_ids_and_its_text_hardly_any(shared: Door) -
     assert len(every["chunks"]) == made["num_chunks"]
 
 
-async def test_a_model_is_reported_only_of_vectors_that_are_there(open_in_memory: OpenInMemory) -> None:
+async def test_a_model_is_reported_only_of_vectors_that_are_there(open_without_jobs: OpenWithoutJobs) -> None:
     embedder = InMemoryEmbedder()
-    async with open_in_memory(embedder=embedder, on_embedding_failure="defer") as nur:
+    async with open_without_jobs(embedder=embedder, on_embedding_failure="defer") as nur:
         fields = ("embedding_provider", "embedding_model", "embedding_dimensions")
 
         async def model_of(name: str) -> list[object]:
@@ -264,10 +264,10 @@ async def test_only_changed_chunks_are_embedded_again(open_door: OpenDoor, opena
         assert first["num_chunks"] == 7
 
 
-async def test_a_section_under_another_heading_is_embedded_again(open_in_memory: OpenInMemory) -> None:
+async def test_a_section_under_another_heading_is_embedded_again(open_without_jobs: OpenWithoutJobs) -> None:
     body = "## Steps\n\n" + "Turn the valve. " * 90 + "\n"
     sizes: dict[str, Any] = {"single_piece_max_tokens": 300, "chunk_target_tokens": 300, "chunk_overlap_tokens": 20}
-    async with open_in_memory(chunking_strategy="structure", **sizes) as nur:
+    async with open_without_jobs(chunking_strategy="structure", **sizes) as nur:
         first, second = (f"# {name}\n\n{'Read this first. ' * 60}\n\n{body}" for name in ("Boiler", "Furnace"))
         made = await nur.data("artifact_ingest", **DOC, source_id="1", content=first)
         await nur.data("artifact_ingest", **DOC, source_id="1", content=second)
@@ -490,8 +490,8 @@ async def test_a_medical_text_stays_one_when_it_comes_from_elsewhere(shared: Doo
     assert (got["sensitivity"], got["source_system"]) == ("highly_sensitive", "medical")
 
 
-async def test_which_sources_are_delicate_can_be_set(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(sensitive_sources="diary") as nur:
+async def test_which_sources_are_delicate_can_be_set(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(sensitive_sources="diary") as nur:
         for source, expected in (("diary", "highly_sensitive"), ("medical", "normal")):
             made = await nur.data("artifact_ingest", artifact_type="note", source_system=source, content=source)
             got = (await nur.data("artifact_get", artifact_id=made["artifact_id"]))["metadata"]
@@ -517,10 +517,10 @@ async def test_chunks_inherit_the_privacy_of_their_artifact(shared: Door) -> Non
     ],
 )
 async def test_an_expired_artifact_is_found_by_nothing_until_it_is_stored_again(
-    open_in_memory: OpenInMemory, retention: dict[str, str], seconds: int
+    open_without_jobs: OpenWithoutJobs, retention: dict[str, str], seconds: int
 ) -> None:
     clock = ManualClock()  # starts with 2026
-    async with open_in_memory(clock=clock) as nur:
+    async with open_without_jobs(clock=clock) as nur:
         source = {**DOC, "source_id": "1", "content": "a passing remark"}
         made = await nur.data("artifact_ingest", **source, **retention)
         clock.advance(seconds - 3600 * 24 * 2 if seconds > YEAR / 2 else seconds - 1)
@@ -537,8 +537,8 @@ async def test_an_expired_artifact_is_found_by_nothing_until_it_is_stored_again(
         assert "passing" in await nur.text("artifact_search", query="passing remark")
 
 
-async def test_one_year_counts_from_the_ingest_not_from_the_event(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(clock=ManualClock()) as nur:
+async def test_one_year_counts_from_the_ingest_not_from_the_event(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(clock=ManualClock()) as nur:
         made = await nur.data(
             "artifact_ingest", **DOC, content="old news", ts="2001-01-01T00:00:00Z", retention_policy="1y"
         )

@@ -1,4 +1,4 @@
-"""The first specification's profile: a Chroma server beside the ledger. Losing it loses nothing."""
+"""The first specification's profile: a Chroma server beside the store. Losing it loses nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from nur.adapters.chroma.client import ChromaServer, connect, disconnect
+from nur.domain.access import DEFAULT_TENANT
 from nur.domain.chunks import sha256
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Principal
 from nur.entrypoints.cli.app import run
 from nur.services.search.retrieve import LEAST_CANDIDATES
+from tests.callers import LOCAL_CALLER
 from tests.servers.chroma_server import ChromaProcess
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def chroma(tmp_path: Path) -> Iterator[ChromaProcess]:
 async def _indexed(nur: Door) -> None:
     """Wait, for a bounded time, until the worker has nothing left to do."""
     for _ in range(200):
-        backlog = await nur.services.ledger.backlog(nur.services.ledger._clock.now())  # type: ignore[attr-defined]
+        backlog = await nur.services.stores.outbox.backlog(nur.services.clock.now())
         if backlog.pending == 0:
             return
         await asyncio.sleep(0.05)
@@ -49,7 +50,7 @@ async def test_a_write_is_found_at_once_and_reaches_chroma_soon(open_door: OpenD
         assert await _found_before_it_was_indexed(nur)
         await nur.data("artifact_ingest", artifact_type="doc", source_system="drive", source_id="1", content=LONG)
         await _indexed(nur)
-        assert await nur.services.index.count() == await nur.services.ledger.count_indexed(
+        assert await nur.services.index.count() == await nur.services.stores.index_marks.count(
             nur.services.embedder.model.version
         )
         assert "lighthouse keeper number 123" in await nur.text("artifact_search", query="keeper number 123")
@@ -69,7 +70,7 @@ async def _found_before_it_was_indexed(nur: Door) -> bool:
         )
         assert stored["index_state"] == "pending"
         found = await nur.data("memory_search", query="toast, loaf, flour or baguette?", limit=1)  # no word of it
-        waits = (await nur.services.ledger.backlog(nur.services.ledger._clock.now())).pending  # type: ignore[attr-defined]
+        waits = (await nur.services.stores.outbox.backlog(nur.services.clock.now())).pending
         assert [hit["id"] for hit in found["hits"]] == [stored["memory_id"]]
         if waits:
             return True
@@ -85,7 +86,7 @@ async def test_deduplicate_prefers_chunks(open_door: OpenDoor, chroma: ChromaPro
         await _indexed(nur)
         assert _counts(chroma) == {"artifacts": 1, "artifact_chunks": made["num_chunks"]}
         whole = _vector(chroma, "artifacts", made["artifact_id"])
-        found = await nur.services.index.query(whole, NoteFilter(), 100)
+        found = await nur.services.index.query(whole, NoteFilter(tenant=DEFAULT_TENANT), 100)
         assert len(found) == made["num_chunks"]
         assert len({neighbour.chunk_key for neighbour in found}) == made["num_chunks"]
 
@@ -98,7 +99,7 @@ async def test_hybrid_search_deduplication(open_door: OpenDoor, chroma: ChromaPr
         found = await nur.data("hybrid_search", query="lighthouse keeper and his lamp", include_memory=True, limit=50)
         (hit,) = found["hits"]
         assert (hit["id"], hit["type"]) == (made["artifact_id"], "artifact_chunk")
-        trace = (await nur.services.explain(UUID(found["search_id"]), Principal())).trace
+        trace = (await nur.services.explain(UUID(found["search_id"]), LOCAL_CALLER)).trace
         scores = {one.chunk_index: one.score or 0.0 for one in trace.candidates}
         assert len(scores) > 1
         assert hit["chunk_id"].split("::")[2] == f"{max(scores, key=scores.__getitem__):03d}"
@@ -114,7 +115,7 @@ async def test_a_deleted_artifact_leaves_nothing_in_chroma(open_door: OpenDoor, 
         assert await nur.services.index.count() == 0
 
 
-async def test_a_lost_chroma_is_rebuilt_from_the_ledger(
+async def test_a_lost_chroma_is_rebuilt_from_the_store(
     open_door: OpenDoor, chroma: ChromaProcess, tmp_path: Path
 ) -> None:
     async with open_door(chroma_host="127.0.0.1", chroma_port=chroma.port) as nur:

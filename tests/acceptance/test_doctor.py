@@ -11,11 +11,11 @@ import httpx2
 import pytest
 from mcp import Client
 
-from nur.adapters.sql.sqlite.ledger import SqliteLedger
+from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.ports.clock import SystemClock
-from tests.ledger_notes import a_note, creation
 from tests.servers import faults
 from tests.servers.nur_server import NurProcess, clean_environment
+from tests.store_notes import a_note, creation, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,13 +76,13 @@ async def test_a_well_server_passes_every_check_and_keeps_nothing(openai_stub: O
 
 async def test_what_was_given_up_is_named_with_its_error(tmp_path: Path) -> None:
     folder = tmp_path / "given-up"
-    ledger = SqliteLedger(folder, SystemClock())
-    await ledger.open()
-    await ledger.set_if_absent("embedding_version", "local:wordllama-l2-supercat:256")
-    note = (await ledger.write(creation(a_note(), embedded=False))).note
-    (job,) = await ledger.lease("worker", 9, SystemClock().now(), 60)
-    await ledger.postpone(job, "the provider refuses this text", None)
-    await ledger.close()
+    stores = SqliteStores(folder)
+    await stores.open(SystemClock().now())
+    await stores.facts.set_if_absent("embedding_version", "local:wordllama-l2-supercat:256")
+    note = await write(stores, creation(a_note(), embedded=False))
+    (job,) = await stores.outbox.lease("worker", 9, SystemClock().now(), 60)
+    await stores.outbox.postpone(job, "the provider refuses this text", None)
+    await stores.close()
     with NurProcess(folder) as running:
         code, checks = doctor(folder)
         assert code == 1

@@ -7,31 +7,31 @@ collection that is missing is made again (tests/contract/test_chroma_collections
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
-from nur.adapters.in_memory.ledger import InMemoryLedger
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.adapters.openai.retries import RetryPolicy
+from nur.adapters.sql.chunks import candidates
+from nur.adapters.sql.sqlite.threads import SqliteRunner
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import KeyRefused, StoreDown
 from nur.domain.writes import OnEmbeddingFailure
 from nur.retrieval.text import tokens as cl100k
 from nur.services.indexing.index_worker import MOST_TRIES
 from tests.artifact_texts import tokens
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import InMemoryEmbedder
 from tests.servers import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from nur.domain.filters import NoteFilter
-    from nur.domain.notes import Note
-    from nur.ports.ledger import LexicalHit, NoteWrite, Written
-    from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
+    from sqlalchemy import Connection
+
+    from tests.acceptance.conftest import Door, OpenDoor, OpenWithoutJobs
     from tests.servers.faults import Fault
     from tests.servers.openai_stub import OpenAIStub
 
@@ -40,6 +40,8 @@ TURN = {"conversation_id": "c", "role": "user", "content": "Hello there", "turn_
 DOC = {"artifact_type": "doc", "source_system": "drive", "source_id": "1"}
 KEY = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY environment variable."
 INGEST_FAILED = "Failed to ingest artifact: embedding generation failed for {} chunks. No data was written. Error: "
+P = ParamSpec("P")
+T = TypeVar("T")
 TYPES = "email, doc, chat, transcript, note"
 
 
@@ -108,7 +110,7 @@ async def failure(nur: Door, tool: str, **arguments: Any) -> dict[str, Any]:
     ids=lambda value: value.name if isinstance(value, faults.Fault) else None,
 )  # fmt: skip
 async def test_a_provider_error_fails_writes_in_the_words_of_the_specification(
-    open_in_memory: OpenInMemory,
+    open_without_jobs: OpenWithoutJobs,
     embedder: Callable[..., OpenAIEmbedder],
     openai_stub: OpenAIStub,
     fault: Fault,
@@ -117,7 +119,7 @@ async def test_a_provider_error_fails_writes_in_the_words_of_the_specification(
     retryable: bool,
     requests: int,
 ) -> None:
-    async with open_in_memory(embedder=embedder()) as nur:
+    async with open_without_jobs(embedder=embedder()) as nur:
         await nur.text("memory_store", **MEMORY | {"content": "stored while all was well"})
         openai_stub.fail_forever(fault)
         before = len(openai_stub.requests)
@@ -143,19 +145,19 @@ async def test_a_provider_error_fails_writes_in_the_words_of_the_specification(
 
 
 async def test_the_waits_between_attempts_are_one_two_and_four_seconds(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
     made = embedder()
-    async with open_in_memory(embedder=made) as nur:
+    async with open_without_jobs(embedder=made) as nur:
         openai_stub.fail(faults.status(429), faults.status(503), faults.status(500))
         await nur.text("memory_store", **MEMORY)
         assert made._clock.sleeps == [1.0, 2.0, 4.0]  # type: ignore[attr-defined]
 
 
 async def test_a_key_refused_while_running_is_told_and_mends_itself(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
-    async with open_in_memory(embedder=embedder()) as nur:
+    async with open_without_jobs(embedder=embedder()) as nur:
         stored = await nur.data("artifact_ingest", **DOC, content="a document")
         openai_stub.fail_forever(faults.status(401))
         told = await failure(nur, "artifact_reembed", artifact_id=stored["artifact_id"])
@@ -169,22 +171,22 @@ async def test_a_key_refused_while_running_is_told_and_mends_itself(
 
 
 async def test_what_was_deferred_waits_for_a_refused_key_however_long(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
     clock = ManualClock()
-    async with open_in_memory(embedder=embedder(), clock=clock, on_embedding_failure="defer") as nur:
+    async with open_without_jobs(embedder=embedder(), clock=clock, on_embedding_failure="defer") as nur:
         assert nur.services.on_failure.for_tools is OnEmbeddingFailure.DEFER
         openai_stub.fail_forever(faults.status(401))
         stored = await nur.data("memory_store", **MEMORY)
         assert stored["index_state"] == "pending"
         for _ in range(MOST_TRIES + 2):
-            assert await nur.services.work.once() == 1
+            assert await nur.services.index_worker.once() == 1
             clock.advance(3600)
-        backlog = await nur.services.ledger.backlog(clock.now())
+        backlog = await nur.services.stores.outbox.backlog(clock.now())
         assert (backlog.pending, backlog.dead) == (1, 0)
         openai_stub.heal()
-        await nur.services.work.once()
-        assert (await nur.services.ledger.backlog(clock.now())).pending == 0
+        await nur.services.index_worker.once()
+        assert (await nur.services.stores.outbox.backlog(clock.now())).pending == 0
         assert (await nur.data("memory_search", query="dark"))["hits"][0]["ranks"].get("dense") == 1
 
 
@@ -208,8 +210,8 @@ async def test_an_unreachable_chroma_is_told_by_health_and_the_log_and_stops_not
         assert down.__dict__["fields"]["error"] == told
 
 
-async def test_the_same_id_again_updates(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory() as nur:
+async def test_the_same_id_again_updates(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs() as nur:
         made = await nur.data("artifact_ingest", **DOC, content="one text")
         told = await nur.text("artifact_ingest", **DOC, content="another text")
         assert told == f"Updated existing artifact {made['artifact_id']}"
@@ -223,8 +225,8 @@ async def test_the_same_id_again_updates(open_in_memory: OpenInMemory) -> None:
         ({"x\n" * 60: 1}, f"Invalid filter: {('x ' * 60)[:60].rstrip()}..."),
     ],
 )
-async def test_a_bad_filter_is_named(open_in_memory: OpenInMemory, filters: dict[str, Any], told: str) -> None:
-    async with open_in_memory() as nur:
+async def test_a_bad_filter_is_named(open_without_jobs: OpenWithoutJobs, filters: dict[str, Any], told: str) -> None:
+    async with open_without_jobs() as nur:
         assert await nur.refusal("hybrid_search", query="q", filters=filters) == told
 
 
@@ -263,40 +265,37 @@ async def test_a_bad_filter_is_named(open_in_memory: OpenInMemory, filters: dict
     ],
 )  # fmt: skip
 async def test_a_tools_error_has_the_words_of_the_specification(
-    open_in_memory: OpenInMemory, tool: str, arguments: dict[str, Any], code: str, told: str
+    open_without_jobs: OpenWithoutJobs, tool: str, arguments: dict[str, Any], code: str, told: str
 ) -> None:
-    async with open_in_memory() as nur:
+    async with open_without_jobs() as nur:
         assert await failure(nur, tool, **arguments) == {"code": code, "message": told, "retryable": False}
 
 
-class BrokenLedger(InMemoryLedger):
-    """A store that lets itself be read, and written to until `broken` is set."""
+class BreakableRunner(SqliteRunner):
+    """While `broken` is set, nothing can be written and no candidates can be read."""
 
     broken = False
 
-    async def write(self, write: NoteWrite) -> Written:
-        self._fail()
-        return await super().write(write)
+    async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if body is candidates:
+            self._fail()
+        return await super().read(body, *args, **kwargs)
 
-    async def remove(self, note: Note, *, action: str, principal: str, indexed: bool) -> Note:
+    async def write(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         self._fail()
-        return await super().remove(note, action=action, principal=principal, indexed=indexed)
-
-    async def lexical(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[LexicalHit]:
-        self._fail()
-        return await super().lexical(terms, where, limit)
+        return await super().write(body, *args, **kwargs)
 
     def _fail(self) -> None:
         if self.broken:
             raise StoreDown("The store could not be read or written. See the server's log.")
 
 
-async def test_a_store_that_fails_is_told_by_what_could_not_be_done(open_in_memory: OpenInMemory) -> None:
-    ledger = BrokenLedger(ManualClock())
-    async with open_in_memory(ledger=ledger) as nur:
+async def test_a_store_that_fails_is_told_by_what_could_not_be_done(open_without_jobs: OpenWithoutJobs) -> None:
+    run = BreakableRunner()
+    async with open_without_jobs(run=run) as nur:
         artifact = (await nur.data("artifact_ingest", **DOC, content=tokens(1300)))["artifact_id"]
         memory = (await nur.data("memory_store", **MEMORY))["memory_id"]
-        ledger.broken = True
+        run.broken = True
         for tool, arguments, prefix in (
             ("artifact_ingest", {**DOC, "content": "another"}, "Failed to store artifact"),
             ("artifact_delete", {"artifact_id": artifact}, "Failed to delete chunks"),
@@ -310,18 +309,18 @@ async def test_a_store_that_fails_is_told_by_what_could_not_be_done(open_in_memo
                 "message": f"{prefix}: The store could not be read or written. See the server's log.",
                 "retryable": True,
             }
-        ledger.broken = False
+        run.broken = False
         got = await nur.data("artifact_get", artifact_id=artifact, include_content=True)
         assert got["content"] == tokens(1300)  # nothing was half done
         assert got["metadata"]["version"] == 1
 
 
 @pytest.mark.parametrize("tool", ["memory_search", "artifact_search", "hybrid_search"])
-async def test_a_search_that_no_ranker_can_answer_is_an_error(open_in_memory: OpenInMemory, tool: str) -> None:
-    ledger, model = BrokenLedger(ManualClock()), InMemoryEmbedder()
-    async with open_in_memory(ledger=ledger, embedder=model) as nur:
+async def test_a_search_that_no_ranker_can_answer_is_an_error(open_without_jobs: OpenWithoutJobs, tool: str) -> None:
+    run, model = BreakableRunner(), InMemoryEmbedder()
+    async with open_without_jobs(run=run, embedder=model) as nur:
         await nur.data("memory_store", **MEMORY)
-        ledger.broken = True
+        run.broken = True
         assert await failure(nur, tool, query="mode") == {
             "code": "storage_failed",
             "message": "Failed to merge search results: The store could not be read or written. See the server's log.",
@@ -331,7 +330,7 @@ async def test_a_search_that_no_ranker_can_answer_is_an_error(open_in_memory: Op
         told = await failure(nur, tool, query="mode")
         assert told["code"] == "embedding_failed"
         assert told["message"].startswith("Failed to generate query embedding: ")
-        ledger.broken = False
+        run.broken = False
         assert (await nur.data(tool, query="mode"))["degraded"] == ["dense"]
 
 
@@ -356,9 +355,9 @@ async def test_a_first_start_that_fails_for_want_of_a_key_decides_nothing(
 
 
 async def test_embedding_health_reports_a_provider_that_cannot_be_reached(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
-    async with open_in_memory(embedder=embedder(), openai_api_key="sk-test") as nur:
+    async with open_without_jobs(embedder=embedder(), openai_api_key="sk-test") as nur:
         well = await nur.data("embedding_health")
         assert well.pop("api_latency_ms") >= 0
         assert well == {
@@ -380,10 +379,10 @@ async def test_embedding_health_reports_a_provider_that_cannot_be_reached(
 
 
 async def test_four_of_six_chunks_embedded_is_none_written(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub
 ) -> None:
     one_by_one = embedder(texts=1, in_flight=1)
-    async with open_in_memory(embedder=one_by_one) as nur:
+    async with open_without_jobs(embedder=one_by_one) as nur:
         openai_stub.fail(*[faults.slow(0)] * 4)
         openai_stub.fail_forever(faults.status(503))
         told = await nur.refusal("artifact_ingest", **DOC, content=tokens(4900))

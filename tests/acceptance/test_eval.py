@@ -12,11 +12,11 @@ import click
 import pytest
 
 from nur import bootstrap
-from nur.domain.notes import Principal
 from nur.domain.writes import OnEmbeddingFailure
 from nur.entrypoints.cli.app import BAD_CONFIGURATION, IN_USE, OK, run
 from nur.retrieval.calibration import ModelCalibration
 from nur.settings import load as load_settings
+from tests.callers import LOCAL_CALLER
 from tests.data_sets import write_data_set
 from tests.servers.nur_server import NurProcess
 
@@ -199,7 +199,7 @@ async def fill(count: int) -> None:
                 type="fact",
                 confidence=0.9,
                 conversation_id=None,
-                principal=Principal(),
+                caller=LOCAL_CALLER,
                 on_failure=OnEmbeddingFailure.REJECT,
             )
 

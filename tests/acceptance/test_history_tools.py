@@ -92,7 +92,7 @@ async def test_a_turn_of_50000_characters_is_cut_found_and_given_back_whole(shar
     said = (chapters(700, "ferryman") + " ")[:50_000]
     assert count(said) > 8191  # more than an embedding model takes
     made = await append(shared, "lengthy", 0, said)
-    note = await shared.services.ledger.note("default", made["turn_id"])
+    note = await shared.services.stores.notes.get("default", made["turn_id"])
     assert note is not None
     assert note.is_chunked
     found = await shared.data("hybrid_search", query="ferryman number 612", conversation_id="lengthy", limit=1)

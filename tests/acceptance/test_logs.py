@@ -12,7 +12,6 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
@@ -23,6 +22,7 @@ from nur.entrypoints.http.store_lifecycle import StoreLifecycle
 from nur.retrieval.text import tokens as cl100k
 from nur.settings import load
 from tests.artifact_texts import tokens
+from tests.doubles.clock import ManualClock
 from tests.servers import faults
 from tests.servers.chroma_server import ChromaProcess
 from tests.servers.nur_server import NurProcess, clean_environment
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.acceptance.conftest import OpenInMemory
+    from tests.acceptance.conftest import OpenWithoutJobs
     from tests.servers.openai_stub import OpenAIStub
 
 DOC = {"artifact_type": "doc", "source_system": "drive", "source_id": "1"}
@@ -91,9 +91,9 @@ def embedder(openai_stub: OpenAIStub) -> Callable[..., OpenAIEmbedder]:
 
 
 async def test_an_embedding_is_logged_when_asked_for_and_when_there(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], log: Log
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], log: Log
 ) -> None:
-    async with open_in_memory(embedder=embedder()) as nur:
+    async with open_without_jobs(embedder=embedder()) as nur:
         await nur.text("memory_store", content="User prefers dark mode", type="fact", confidence=1.0)
     asked, given = log.fields("embedding_requested"), log.fields("embedding_generated")
     assert asked == {"model": MODEL, "input_length": 22, "token_count": 4, "batch_size": 1}
@@ -102,8 +102,8 @@ async def test_an_embedding_is_logged_when_asked_for_and_when_there(
     assert log.names("EmbeddingService") == ["embedding_requested", "embedding_generated"]
 
 
-async def test_a_local_model_logs_what_it_is_asked_for_too(open_in_memory: OpenInMemory, log: Log) -> None:
-    async with open_in_memory(embedder=LocalEmbedder()) as nur:
+async def test_a_local_model_logs_what_it_is_asked_for_too(open_without_jobs: OpenWithoutJobs, log: Log) -> None:
+    async with open_without_jobs(embedder=LocalEmbedder()) as nur:
         await nur.data("memory_store", content="The river is high", type="fact", confidence=0.9)
     assert log.names("EmbeddingService") == ["embedding_requested", "embedding_generated"]
     assert log.fields("embedding_requested") == {
@@ -122,22 +122,22 @@ async def test_a_start_that_is_refused_is_critical(log: Log) -> None:
 
 
 async def test_every_batch_is_logged(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], log: Log
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], log: Log
 ) -> None:
-    async with open_in_memory(embedder=embedder(texts=4)) as nur:
+    async with open_without_jobs(embedder=embedder(texts=4)) as nur:
         await nur.data("artifact_ingest", **DOC, content=tokens(4900))
     assert log.names("EmbeddingService").count("batch_embeddings_generated") == 2
     log.clear()
-    async with open_in_memory(embedder=embedder()) as nur:
-        await nur.data("artifact_ingest", **DOC, content=tokens(4900))
+    async with open_without_jobs(embedder=embedder()) as nur:
+        await nur.data("artifact_ingest", **{**DOC, "source_id": "another"}, content=tokens(4900))
     fields = log.fields("batch_embeddings_generated")
     assert (fields["batch_size"], fields["batch_index"], fields["total_batches"]) == (6, 0, 1)
 
 
 async def test_retries_are_warnings_and_giving_up_is_an_error(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
 ) -> None:
-    async with open_in_memory(embedder=embedder()) as nur:
+    async with open_without_jobs(embedder=embedder()) as nur:
         openai_stub.fail_forever(faults.status(429))
         await nur.refusal("memory_store", content="User prefers dark mode", type="fact", confidence=1.0)
     assert log.fields("embedding_retry", "WARNING") == {"attempt": 1, "error": "rate_limit", "backoff_ms": 1000}
@@ -149,8 +149,8 @@ async def test_retries_are_warnings_and_giving_up_is_an_error(
 # --- ingestion ---
 
 
-async def test_an_ingest_is_logged_from_start_to_end(open_in_memory: OpenInMemory, log: Log) -> None:
-    async with open_in_memory() as nur:
+async def test_an_ingest_is_logged_from_start_to_end(open_without_jobs: OpenWithoutJobs, log: Log) -> None:
+    async with open_without_jobs() as nur:
         made = await nur.data("artifact_ingest", **DOC, content=tokens(5000))
     name = made["artifact_id"]
     assert log.fields("artifact_ingest_started") == {
@@ -183,8 +183,8 @@ async def test_an_ingest_is_logged_from_start_to_end(open_in_memory: OpenInMemor
     }  # fmt: skip
 
 
-async def test_a_whole_artifact_is_not_logged_as_chunked(open_in_memory: OpenInMemory, log: Log) -> None:
-    async with open_in_memory() as nur:
+async def test_a_whole_artifact_is_not_logged_as_chunked(open_without_jobs: OpenWithoutJobs, log: Log) -> None:
+    async with open_without_jobs() as nur:
         await nur.data("artifact_ingest", **DOC, content=tokens(1200))
     assert log.fields("artifact_ingest_started")["will_chunk"] is False
     assert log.fields("chunk_decision", "DEBUG") == {"token_count": 1200, "threshold": 1200, "will_chunk": False}
@@ -194,8 +194,8 @@ async def test_a_whole_artifact_is_not_logged_as_chunked(open_in_memory: OpenInM
     assert "artifact_chunked" not in log.names("IngestionService")
 
 
-async def test_an_unchanged_artifact_is_logged_without_being_cut(open_in_memory: OpenInMemory, log: Log) -> None:
-    async with open_in_memory() as nur:
+async def test_an_unchanged_artifact_is_logged_without_being_cut(open_without_jobs: OpenWithoutJobs, log: Log) -> None:
+    async with open_without_jobs() as nur:
         made = await nur.data("artifact_ingest", **DOC, content=tokens(1300))
         log.clear()
         await nur.data("artifact_ingest", **DOC, content=tokens(1300))
@@ -207,9 +207,9 @@ async def test_an_unchanged_artifact_is_logged_without_being_cut(open_in_memory:
 
 
 async def test_an_aborted_two_phase_write_is_logged_with_its_counts(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
 ) -> None:
-    async with open_in_memory(embedder=embedder(texts=1)) as nur:
+    async with open_without_jobs(embedder=embedder(texts=1)) as nur:
         openai_stub.fail(*[faults.slow(0)] * 4)
         openai_stub.fail_forever(faults.status(400))
         await nur.refusal("artifact_ingest", **DOC, content=tokens(4900))
@@ -231,9 +231,9 @@ async def test_an_aborted_two_phase_write_is_logged_with_its_counts(
     ],
 )
 async def test_a_search_is_logged_when_it_starts_and_when_it_ends(
-    open_in_memory: OpenInMemory, log: Log, tool: str, asked: dict[str, Any], collections: list[str], memory: bool
+    open_without_jobs: OpenWithoutJobs, log: Log, tool: str, asked: dict[str, Any], collections: list[str], memory: bool
 ) -> None:
-    async with open_in_memory() as nur:
+    async with open_without_jobs() as nur:
         await nur.data("artifact_ingest", **DOC, content="the river and the stone")
         await nur.text("memory_store", content="the river", type="fact", confidence=1.0)
         log.clear()
@@ -249,16 +249,16 @@ async def test_a_search_is_logged_when_it_starts_and_when_it_ends(
     assert ended == {"tool": tool, "results_count": len(found["hits"]), "rrf_applied": False, "degraded": []}
 
 
-async def test_rrf_is_applied_where_it_orders(open_in_memory: OpenInMemory, log: Log) -> None:
-    async with open_in_memory(fusion="rrf") as nur:
+async def test_rrf_is_applied_where_it_orders(open_without_jobs: OpenWithoutJobs, log: Log) -> None:
+    async with open_without_jobs(fusion="rrf") as nur:
         await nur.data("memory_search", query="river")
     assert log.fields("search_completed")["rrf_applied"] is True
 
 
 async def test_a_degraded_search_says_so_in_the_log(
-    open_in_memory: OpenInMemory, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
+    open_without_jobs: OpenWithoutJobs, embedder: Callable[..., OpenAIEmbedder], openai_stub: OpenAIStub, log: Log
 ) -> None:
-    async with open_in_memory(embedder=embedder()) as nur:
+    async with open_without_jobs(embedder=embedder()) as nur:
         openai_stub.fail_forever(faults.status(401))
         await nur.data("memory_search", query="river")
     assert log.fields("dense_unavailable", "WARNING") == {"error": "KeyRefused"}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nur.adapters.in_memory.embedder import hashed_words
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.domain.notes import ChunkKey
 from nur.entrypoints.cli.app import run
+from tests.doubles.embedder import hashed_words
 from tests.rest_client import open_rest
 from tests.servers import faults
 
@@ -64,9 +64,8 @@ async def test_memory_store_with_openai(open_door: OpenDoor, openai: dict[str, A
 
 async def _records(nur: Door, version: str) -> list[tuple[ChunkKey, Floats]]:
     """Every chunk that has a vector of this model, with the vector."""
-    ledger = nur.services.ledger
-    keys = [page.stored.chunk_key for page in await ledger.pages(version, ChunkKey(0), 100)]
-    return list((await ledger.vectors(keys, version)).items())
+    page = await nur.services.stores.vectors.page(version, ChunkKey(0), 100, nur.services.clock.now())
+    return [(one.stored.chunk_key, vector) for one, vector in page]
 
 
 async def test_memory_search_with_openai(open_door: OpenDoor, openai: dict[str, Any], openai_stub: OpenAIStub) -> None:
@@ -158,11 +157,11 @@ async def test_defer_commits_at_once_and_embeds_when_the_provider_is_back(
         assert stored["index_state"] == "pending"
         assert "dark" in await nur.text("memory_search", query="dark")
         openai_stub.heal()
-        note = await nur.services.ledger.note("default", stored["memory_id"])
+        note = await nur.services.stores.notes.get("default", stored["memory_id"])
         assert note is not None
         for _ in range(100):  # the worker tries again by itself; here it is asked, so that nothing waits
-            await nur.services.work.once()
-            if not await nur.services.ledger.missing_vectors(note.note_id, nur.services.embedder.model.version):
+            await nur.services.index_worker.once()
+            if not await nur.services.stores.vectors.missing(note.note_id, nur.services.embedder.model.version):
                 break
         again = await nur.data("memory_store", content="User prefers dark mode", type="preference", confidence=0.9)
         assert again["outcome"] == "unchanged"

@@ -7,60 +7,66 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.domain.access import DEFAULT_TENANT, Caller, Principal
 from nur.domain.errors import NotFound
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, NoteMetadata, Principal, Visibility
-from nur.domain.search import SearchRequest
+from nur.domain.notes import Kind, NoteMetadata, Visibility
+from nur.domain.search import Payload, SearchRequest
 from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
-from nur.ports.ledger import Order
+from nur.ports.notes import Order
 from nur.services.notes.edit_note import Edit
-from nur.services.search.search_sessions import Payload
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nur.bootstrap import Services
-    from tests.acceptance.conftest import OpenDoor, OpenInMemory
+    from tests.acceptance.conftest import OpenDoor, OpenWithoutJobs
 
-ANNA, BEN, STRANGER = Principal("anna"), Principal("ben"), Principal("anna", tenant="elsewhere")
+ANNA = Caller(Principal("anna", DEFAULT_TENANT), "anna's call")
+BEN = Caller(Principal("ben", DEFAULT_TENANT), "ben's call")
+STRANGER = Caller(Principal("anna", "elsewhere"), "a stranger's call")
 WRITE: dict[str, Any] = {"on_failure": OnEmbeddingFailure.REJECT}
 
 
-async def ingest(services: Services, owner: Principal, visibility: Visibility, text: str) -> str:
+async def ingest(services: Services, owner: Caller, visibility: Visibility, text: str) -> str:
     meta = NoteMetadata(type="doc", source_system="drive", source_id=text)
-    stored = await services.ingest(text, meta, Protection(visibility=visibility), principal=owner, **WRITE)
+    stored = await services.ingest(text, meta, Protection(visibility=visibility), caller=owner, **WRITE)
     return stored.note.public_id
 
 
-async def remember(services: Services, owner: Principal, text: str) -> str:
-    stored = await services.remember(text, type="fact", confidence=1.0, conversation_id=None, principal=owner, **WRITE)
+async def remember(services: Services, owner: Caller, text: str) -> str:
+    stored = await services.remember(text, type="fact", confidence=1.0, conversation_id=None, caller=owner, **WRITE)
     return stored.note.public_id
 
 
-async def found(services: Services, by: Principal, query: str) -> set[str]:
-    result = await services.search(SearchRequest(query=query, principal=by, limit=50))
+def a_request(query: str, by: Caller, **changes: Any) -> SearchRequest:
+    return SearchRequest(query=query, caller=by, where=NoteFilter(tenant=by.tenant), **changes)
+
+
+async def found(services: Services, by: Caller, query: str) -> set[str]:
+    result = await services.search(a_request(query, by, limit=50))
     return {hit.note.public_id for hit in result.hits}
 
 
 @pytest.mark.parametrize(("enforced", "shown"), [(False, True), (True, False)])
 async def test_a_private_note_of_somebody_else_is_shown_only_without_enforcement(
-    open_in_memory: OpenInMemory, enforced: bool, shown: bool
+    open_without_jobs: OpenWithoutJobs, enforced: bool, shown: bool
 ) -> None:
-    async with open_in_memory(privacy_enforcement=enforced) as nur:
+    async with open_without_jobs(privacy_enforcement=enforced) as nur:
         services = nur.services
         document = await ingest(services, ANNA, Visibility.ME, "Anna's river diary")
         memory = await remember(services, ANNA, "Anna swims in the river")
-        await services.append_turn("trip", 0, role="user", content="To the river!", principal=ANNA, **WRITE)
+        await services.append_turn("trip", 0, role="user", content="To the river!", caller=ANNA, **WRITE)
         everything = {document, memory, "trip_turn_0"}
 
         assert await found(services, ANNA, "river") == everything
         assert await found(services, BEN, "river") == (everything if shown else set())
 
-        memories = NoteFilter(kinds=frozenset({Kind.MEMORY}))
+        memories = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.MEMORY}))
         assert len(await services.list_notes(memories, ANNA, limit=10)) == 1
         assert len(await services.list_notes(memories, BEN, limit=10)) == (1 if shown else 0)
-        turns = NoteFilter(kinds=frozenset({Kind.TURN}), conversation_id="trip")
+        turns = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.TURN}), conversation_id="trip")
         listed = await services.list_notes(turns, BEN, limit=10, order=Order.LAST_TURNS)
         assert len(listed) == (1 if shown else 0)
 
@@ -78,11 +84,11 @@ async def test_a_private_note_of_somebody_else_is_shown_only_without_enforcement
                     await attempt()
 
 
-async def test_the_tools_speak_for_the_local_principal(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_the_tools_speak_for_the_local_principal(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         document = await ingest(nur.services, ANNA, Visibility.ME, "Anna's river diary")
         memory = await remember(nur.services, ANNA, "Anna swims in the river")
-        await nur.services.append_turn("trip", 0, role="user", content="To the river!", principal=ANNA, **WRITE)
+        await nur.services.append_turn("trip", 0, role="user", content="To the river!", caller=ANNA, **WRITE)
         own = (await nur.data("memory_store", content="My own river", type="fact", confidence=1.0))["memory_id"]
         assert await nur.text("memory_list") == f"Found 1 memory:\n[{own}] (fact, conf=1.0): My own river"
         assert await nur.text("memory_search", query="river") == f"[{own}] (fact, conf=1.0): My own river"
@@ -96,8 +102,8 @@ async def test_the_tools_speak_for_the_local_principal(open_in_memory: OpenInMem
         assert len(await found(nur.services, ANNA, "river")) == 3  # nothing of Anna's was touched
 
 
-async def test_a_private_note_is_read_and_edited_by_its_owner_alone(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_a_private_note_is_read_and_edited_by_its_owner_alone(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         services = nur.services
         memory = await remember(services, ANNA, "Anna swims in the river")
         titled = Edit(fields={"title": "Swimming"})
@@ -111,24 +117,24 @@ async def test_a_private_note_is_read_and_edited_by_its_owner_alone(open_in_memo
         assert (await services.edit_note(memory, titled, ANNA)).outcome is Outcome.METADATA_UPDATED
 
 
-async def test_a_repeated_search_leaves_out_what_was_hidden_since(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_a_repeated_search_leaves_out_what_was_hidden_since(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         services = nur.services
         document = await ingest(services, ANNA, Visibility.TEAM, "The river timetable")
-        request = SearchRequest(query="river", principal=BEN)
-        answer = await services.search_sessions.ask(request, Payload.L2, stitch=False)
-        assert [item.text for item in answer.items] == ["The river timetable"]
+        answer = await services.search(a_request("river", BEN, payload=Payload.TEXTS))
+        assert [hit.text for hit in answer.hits] == ["The river timetable"]
         await services.edit_note(document, Edit(fields={"visibility": Visibility.ME}), ANNA)
 
-        again = await services.search_sessions.again(answer.search_id, BEN)
-        assert (list(again.items), again.dropped) == ([], 1)
-        assert await services.search_sessions.notes(answer.search_id, [document], BEN) == ([], [document])
+        again = await services.repeat_search(answer.search_id, BEN)
+        assert (again.result.hits, again.dropped) == ((), 1)
+        opened = await services.repeat_search.open_notes(answer.search_id, [document], BEN)
+        assert (opened.notes, opened.missing) == ([], [document])
         with pytest.raises(NotFound):
-            await services.search_sessions.again(answer.search_id, ANNA)  # nor does anybody repeat another's search
+            await services.repeat_search(answer.search_id, ANNA)  # nor does anybody repeat another's search
 
 
-async def test_the_trash_is_its_owners(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_the_trash_is_its_owners(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         services = nur.services
         memory = await remember(services, ANNA, "Anna swims in the river")
         with pytest.raises(NotFound):
@@ -143,13 +149,13 @@ async def test_the_trash_is_its_owners(open_in_memory: OpenInMemory) -> None:
         assert (await services.trash.restore(memory, ANNA)).note.public_id == memory
 
 
-async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         services = nur.services
         secret = await remember(services, ANNA, "Anna swims in the river")
         deleted = await remember(services, ANNA, "Anna fell into the river")
         await services.forget(deleted, Kind.MEMORY, ANNA)
-        result = await services.search(SearchRequest(query="river", principal=BEN))
+        result = await services.search(a_request("river", BEN))
         for name in (secret, deleted, "mem_none"):
             explained = (await services.explain(result.search_id, BEN, name)).note
             assert explained is not None
@@ -161,16 +167,18 @@ async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_in_
     [(Visibility.ME, False), (Visibility.TEAM, True), (Visibility.ORG, True), (Visibility.CUSTOM, False)],
 )
 async def test_what_is_shared_is_shown_to_others_of_the_tenant(
-    open_in_memory: OpenInMemory, visibility: Visibility, shown: bool
+    open_without_jobs: OpenWithoutJobs, visibility: Visibility, shown: bool
 ) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         document = await ingest(nur.services, ANNA, visibility, "The river timetable")
         assert (document in await found(nur.services, BEN, "river")) is shown
 
 
 @pytest.mark.parametrize("enforced", [False, True])
-async def test_another_tenant_sees_nothing_whatever_the_setting(open_in_memory: OpenInMemory, enforced: bool) -> None:
-    async with open_in_memory(privacy_enforcement=enforced) as nur:
+async def test_another_tenant_sees_nothing_whatever_the_setting(
+    open_without_jobs: OpenWithoutJobs, enforced: bool
+) -> None:
+    async with open_without_jobs(privacy_enforcement=enforced) as nur:
         document = await ingest(nur.services, ANNA, Visibility.ORG, "The river timetable")
         assert await found(nur.services, STRANGER, "river") == set()
         for tenant in ("default", "elsewhere"):
@@ -182,11 +190,11 @@ async def test_another_tenant_sees_nothing_whatever_the_setting(open_in_memory: 
             await nur.services.forget(document, Kind.ARTIFACT, STRANGER)
 
 
-async def test_a_list_is_filled_though_others_notes_stand_between(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_a_list_is_filled_though_others_notes_stand_between(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         for number in range(30):
             await remember(nur.services, BEN if number % 3 == 0 else ANNA, f"memory {number}")
-        memories = NoteFilter(kinds=frozenset({Kind.MEMORY}))
+        memories = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.MEMORY}))
         listed = await nur.services.list_notes(memories, BEN, limit=8)
         assert len(listed) == 8
         rest = await nur.services.list_notes(memories, BEN, limit=8, after=listed[-1][0].public_id)
@@ -195,8 +203,8 @@ async def test_a_list_is_filled_though_others_notes_stand_between(open_in_memory
         assert len({note.public_id for note, _ in listed + rest}) == 10
 
 
-async def test_a_search_finds_ones_own_behind_many_that_one_may_not_see(open_in_memory: OpenInMemory) -> None:
-    async with open_in_memory(privacy_enforcement=True) as nur:
+async def test_a_search_finds_ones_own_behind_many_that_one_may_not_see(open_without_jobs: OpenWithoutJobs) -> None:
+    async with open_without_jobs(privacy_enforcement=True) as nur:
         for number in range(90):
             await remember(nur.services, ANNA, f"river {number}")
         own = await remember(nur.services, BEN, "Of all that I saw on the long way home I remember one river best")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.domain.access import LOCAL, WriteContext
 from nur.domain.chunks import sha256
-from nur.domain.notes import Principal
 from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import traced
+from tests.callers import LOCAL_CALLER
 from tests.note_world import LONG
 from tests.rest_client import Rest, open_rest
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-ME = Principal()
 REJECT = OnEmbeddingFailure.REJECT
 WORDS = "harbour mill bridge orchard chapel market tower meadow quarry ferry lighthouse stable".split()
 
@@ -122,7 +122,7 @@ async def test_every_kind_is_read_described_and_deleted_by_its_public_id(rest: R
     services = rest.services
     memory = await rest.ok("POST", "/v2/memories", {"content": "Prefers tea.", "type": "preference"})
     turn = await services.append_turn(
-        "a/b c", 0, role="user", content="Hello.", principal=ME, on_failure=services.on_failure.for_others
+        "a/b c", 0, role="user", content="Hello.", caller=LOCAL_CALLER, on_failure=services.on_failure.for_others
     )
     names = [memory["note_id"], turn.note.public_id.replace("/", "%2F")]
     for name in names:
@@ -143,7 +143,7 @@ async def test_every_kind_is_read_described_and_deleted_by_its_public_id(rest: R
 async def test_what_a_kind_does_not_have_is_refused(rest: Rest, patch: dict[str, Any], word: str) -> None:
     services = rest.services
     turn = await services.append_turn(
-        "c", 0, role="user", content="Hello.", principal=ME, on_failure=services.on_failure.for_others
+        "c", 0, role="user", content="Hello.", caller=LOCAL_CALLER, on_failure=services.on_failure.for_others
     )
     problem = await rest.problem(400, "PATCH", f"/v2/notes/{turn.note.public_id}", patch)
     assert word in problem["detail"]
@@ -178,7 +178,8 @@ async def test_a_call_that_died_before_its_answer_is_not_done_again(
     earlier = services.clock.now() - timedelta(minutes=2)
     with traced("dead"):  # the write of a call whose process died before it could answer
         asked = sha256(f"{method} {path}?\n{body}")
-        assert await services.ledger.reserve_key("default", "local:k", asked, "dead", earlier) is None
+        context = WriteContext(LOCAL, "dead", earlier)
+        assert await services.stores.idempotency.reserve("local:k", asked, context) is None
         assert (await rest.client.request(method, path, content=body, headers=json)).status_code == status
     before = (await rest.ok("GET", "/v2/notes?text=true"))["notes"]
 
@@ -320,11 +321,11 @@ async def test_a_note_is_kept_forever_again(rest: Rest) -> None:
 async def test_a_note_kept_until_resolved_goes_with_its_resolution(rest: Rest) -> None:
     body = {"text": "The tap drips.", "retention_policy": "until_resolved"}
     name = (await rest.ok("POST", "/v2/notes", body))["note_id"]
-    await rest.services.tidy.once()
+    await rest.services.housekeeping.once()
     assert (await rest.ok("GET", f"/v2/notes/{name}"))["resolved_at"] is None
     await rest.ok("PATCH", f"/v2/notes/{name}", {"resolved": True})
     await rest.problem(404, "GET", f"/v2/notes/{name}")
-    assert await rest.services.tidy.once() == 1
+    assert await rest.services.housekeeping.once() == 1
     (gone,) = (await rest.ok("GET", "/v2/admin/trash"))["notes"]
     assert gone["note_id"] == name
     restored = await rest.ok("POST", "/v2/admin/trash/restore", {"note_id": name})
@@ -354,13 +355,13 @@ async def test_a_purged_note_is_gone_for_good(rest: Rest) -> None:
 async def test_a_purge_leaves_no_question_that_found_the_note_and_no_conversation(rest: Rest, tmp_path: Path) -> None:
     services = rest.services
     turn = await services.append_turn(
-        "canary-6632", 0, role="user", content="The gate code is 4711.", principal=ME, on_failure=REJECT
+        "canary-6632", 0, role="user", content="The gate code is 4711.", caller=LOCAL_CALLER, on_failure=REJECT
     )
     await rest.ok("POST", "/v2/notes", {"text": "Buy rye bread."})
     question = await rest.ok("POST", "/v2/searches", {"query": "canary-7743 what is the gate code", "top_k": 1})
     assert [item["note_id"] for item in question["items"]] == [turn.note.public_id]
     other = await rest.ok("POST", "/v2/searches", {"query": "canary-8854 rye bread", "mode": "lexical"})
-    await services.traces.flush()
+    await services.search_log.flush()
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("nur.db*"))
     assert b"canary-6632" in stored
     assert b"canary-7743" in stored

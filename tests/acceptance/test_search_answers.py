@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
-from nur.domain.notes import Principal
 from nur.retrieval.calibration import ModelCalibration, file_name
+from tests.callers import LOCAL_CALLER
+from tests.doubles.embedder import InMemoryEmbedder
 from tests.servers import faults
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.acceptance.conftest import Door, OpenDoor, OpenInMemory
+    from tests.acceptance.conftest import Door, OpenDoor, OpenWithoutJobs
     from tests.servers.rerank_stub import RerankStub
 
 LONG = " ".join(
@@ -155,9 +155,9 @@ async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> No
         assert (await nur.data("memory_search", query="Tea is drunk at four"))["hits"]
 
 
-async def test_an_answer_by_words_alone_says_so_in_every_tools_text(open_in_memory: OpenInMemory) -> None:
+async def test_an_answer_by_words_alone_says_so_in_every_tools_text(open_without_jobs: OpenWithoutJobs) -> None:
     embedder = InMemoryEmbedder()
-    async with open_in_memory(embedder=embedder) as nur:
+    async with open_without_jobs(embedder=embedder) as nur:
         await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=0.5)
         await ingest(nur, MEMO, "memo")
         assert BY_WORDS not in await nur.text("memory_search", query="tea at four")
@@ -223,10 +223,10 @@ async def test_a_search_can_be_explained_after_a_restart(open_door: OpenDoor) ->
         await nur.text("memory_store", content="Tea is drunk at four", type="fact", confidence=1.0)
         found = await nur.data("memory_search", query="when is tea drunk")
     async with open_door() as nur:
-        explained = await nur.services.explain(UUID(found["search_id"]), Principal(), found["hits"][0]["id"])
+        explained = await nur.services.explain(UUID(found["search_id"]), LOCAL_CALLER, found["hits"][0]["id"])
         assert explained.note is not None
         assert explained.note.verdict == "returned"
         assert str(explained.trace.trace_id) == found["trace_id"]
-        item = await nur.services.traces.find_item("default", UUID(found["hits"][0]["item_id"]))
+        item = await nur.services.search_log.find_item("default", UUID(found["hits"][0]["item_id"]))
         assert item is not None
         assert item.rank == 1

@@ -169,11 +169,11 @@ async def test_a_model_that_answers_later_is_bound_before_its_vectors_are_stored
 ) -> None:
     openai_stub.fail_forever(faults.status(503))
     async with open_rest(**openai) as rest:
-        assert await rest.services.ledger.fact("embedding_version") is None
+        assert await rest.services.stores.facts.get("embedding_version") is None
         await rest.ok("POST", "/v2/notes", {"text": TEXTS[0]})
         openai_stub.heal()
         await _idle(rest)
-        assert await rest.services.ledger.fact("embedding_version") == "openai:text-embedding-3-large:64"
+        assert await rest.services.stores.facts.get("embedding_version") == "openai:text-embedding-3-large:64"
     with pytest.raises(BadConfiguration, match="nur reembed --to openai:text-embedding-3-small:64"):
         async with open_rest(**openai, openai_embed_model="text-embedding-3-small"):
             pass

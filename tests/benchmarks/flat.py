@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nur.adapters.flat.vector_index import FlatVectorIndex
+from nur.domain.access import DEFAULT_TENANT
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.clock import SystemClock
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Chunks and dimensions: the local model's, which stay whole, and OpenAI's, kept as signs.
 SHAPES = ((10_000, 256), (20_000, 3072))
+EVERYTHING = NoteFilter(tenant=DEFAULT_TENANT)
 MOMENT = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -37,7 +39,9 @@ async def _scan(report: Report, chunks: int, dimensions: int) -> None:
     index = await _filled(vectors.documents, dimensions)
 
     async def query(vector: baselines.Floats) -> None:
-        found.append([neighbour.chunk_key for neighbour in await index.query(vector, NoteFilter(), 10)])
+        found.append(
+            [neighbour.chunk_key for neighbour in await index.query(vector, NoteFilter(tenant=DEFAULT_TENANT), 10)]
+        )
 
     floor, exact = baselines.gemv_float32(vectors)
     found: list[Sequence[int]] = []

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from nur import bootstrap
-from nur.domain.notes import NoteMetadata, Principal
+from nur.domain.notes import NoteMetadata
 from nur.domain.writes import OnEmbeddingFailure, Protection
 from nur.settings import load
 from tests.benchmarks import baselines
+from tests.callers import LOCAL_CALLER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
@@ -76,14 +77,14 @@ async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
                 turn,
                 role=role,
                 content=content,
-                principal=Principal(),
+                caller=LOCAL_CALLER,
                 on_failure=REJECT,
             )
         )
     for number in range(sizes.documents):
         content = text[number * DOCUMENT_CHARS : (number + 1) * DOCUMENT_CHARS]
         meta = NoteMetadata(type="doc", source_system="bench", source_id=str(number), title=f"Document {number}")
-        writes.append(services.ingest(content, meta, Protection(), principal=Principal(), on_failure=REJECT))
+        writes.append(services.ingest(content, meta, Protection(), caller=LOCAL_CALLER, on_failure=REJECT))
     gate = asyncio.Semaphore(CONCURRENT_WRITES)
 
     async def gated(write: Awaitable[object]) -> None:
@@ -96,7 +97,7 @@ async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
 async def remember(services: Services, content: str) -> object:
     """Store one memory."""
     return await services.remember(
-        content, type="fact", confidence=1.0, conversation_id=None, principal=Principal(), on_failure=REJECT
+        content, type="fact", confidence=1.0, conversation_id=None, caller=LOCAL_CALLER, on_failure=REJECT
     )
 
 

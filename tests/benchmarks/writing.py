@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.adapters.local.static_model import StaticModel
-from nur.retrieval.ranking.term_vectors import profile
+from nur.retrieval.ranking.term_vectors import term_vector
 from nur.retrieval.text.analysis import ANALYZER
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
@@ -32,7 +32,7 @@ def test_memory_store(report: Report) -> None:
         return np.asarray(model.pooled(model.token_ids([text])[0]), np.float32)
 
     def analyze(text: str) -> str:
-        return profile(text, ANALYZER).lexical_row()
+        return term_vector(text, ANALYZER).lexical_row()
 
     floor = partial(_floor, texts, embed, analyze)
     before = floor()

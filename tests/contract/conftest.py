@@ -1,27 +1,23 @@
-"""The indexes and ledgers under test."""
+"""The indexes and stores under test."""
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nur.adapters.chroma.client import ChromaFolder, ChromaServer
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.sql.sqlite.ledger import SqliteLedger
 from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory
-from tests.ledger_notes import START
-from tests.ledger_stores import InMemoryStore, SqliteStore, Store
 from tests.servers.chroma_server import ChromaProcess
+from tests.store_backends import BACKENDS, StoreBackend
+from tests.store_notes import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
 
 _numbers = itertools.count(1)
@@ -66,38 +62,15 @@ async def index(backend: Backend) -> AsyncIterator[VectorIndex]:
     await made.close()
 
 
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(START)
-
-
-@pytest.fixture(scope="module")
-def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new store, made once: making one takes longer than most tests."""
-
-    async def make(folder: Path) -> Path:
-        ledger = SqliteLedger(folder, ManualClock())
-        await ledger.open()
-        await ledger.close()
-        return folder
-
-    return asyncio.run(make(tmp_path_factory.mktemp("ledger")))
-
-
-@pytest.fixture(params=["in_memory", "sqlite"])
-async def store(
-    request: pytest.FixtureRequest, tmp_path: Path, empty_folder: Path, clock: ManualClock
-) -> AsyncIterator[Store]:
-    made: Store
-    if request.param == "in_memory":
-        made = InMemoryStore(clock)
-    else:
-        made = SqliteStore(shutil.copytree(empty_folder, tmp_path / "store"), clock)
-    await made.ledger.open()
-    yield made
-    await made.ledger.close()
+@pytest.fixture(params=BACKENDS)
+def store_backend(request: pytest.FixtureRequest, tmp_path: Path) -> StoreBackend:
+    """A new, empty database, not opened yet."""
+    return BACKENDS[request.param](tmp_path / "store")
 
 
 @pytest.fixture
-def ledger(store: Store) -> Ledger:
-    return store.ledger
+async def stores(store_backend: StoreBackend) -> AsyncIterator[Stores]:
+    """Its stores, open."""
+    await store_backend.stores.open(START)
+    yield store_backend.stores
+    await store_backend.stores.close()

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.adapters.chroma.client import connect, disconnect
-from nur.domain.errors import IndexDown, StoreForeign
-from nur.domain.filters import NoteFilter
+from nur.domain.errors import IndexDown, IndexLost, StoreForeign
 from nur.domain.notes import Kind
-from tests.index_backends import keys
+from tests.index_backends import ALL, keys
 from tests.index_notes import a_note, an_upsert
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ async def test_somebody_elses_collection_stops_the_start(chroma: Chroma, others:
         await index.open()
     assert foreign.get()["documents"] == ["keep me"]
     with pytest.raises(IndexDown):
-        await index.query(chroma.vector(1), NoteFilter(), 1)
+        await index.query(chroma.vector(1), ALL, 1)
     others.delete_collection(foreign.name)
     await index.open()
     await index.close()
@@ -97,15 +96,24 @@ async def test_reset_touches_only_what_is_ours(chroma: Chroma, others: Any) -> N
     await index.close()
 
 
-async def test_a_collection_that_is_deleted_behind_our_back_is_made_again(chroma: Chroma, others: Any) -> None:
+async def test_a_collection_that_somebody_deletes_is_lost_until_the_index_is_reset(chroma: Chroma, others: Any) -> None:
+    """What is missing must not pass for empty."""
     index = chroma.make()
     await index.open()
-    await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
+    upsert = an_upsert(a_note(1), [chroma.vector(1)])
+    await index.apply([upsert])
     others.delete_collection("memory" + chroma.suffix)
-    assert await index.query(chroma.vector(1), NoteFilter(), 10) == []
+    for _ in range(2):
+        with pytest.raises(IndexLost):
+            await index.query(chroma.vector(1), ALL, 10)
+        with pytest.raises(IndexLost):
+            await index.count()
+        with pytest.raises(IndexLost):
+            await index.apply([upsert])
+    await index.reset()
     assert await index.count() == 0
-    await index.apply([an_upsert(a_note(1), [chroma.vector(1)])])
-    assert keys(await index.query(chroma.vector(1), NoteFilter(), 10)) == [1000]
+    await index.apply([upsert])
+    assert keys(await index.query(chroma.vector(1), ALL, 10)) == [1000]
     await index.close()
 
 
@@ -120,7 +128,7 @@ async def test_a_cut_artifacts_parent_has_the_pooled_vector_and_no_text(chroma: 
     assert parents["documents"] == [""]
     assert parents["metadatas"][0]["is_chunked"] is True
     assert parents["embeddings"][0][:2] == pytest.approx([0.5, 0.5])
-    assert keys(await index.query(chroma.vector(0.5, 0.5), NoteFilter(), 1)) == [1000], "the parent took a place"
+    assert keys(await index.query(chroma.vector(0.5, 0.5), ALL, 1)) == [1000], "the parent took a place"
     await index.close()
 
 

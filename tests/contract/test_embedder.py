@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.onnx.embedder import OnnxEmbedder
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.domain.embedding import EmbeddingModel
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import InMemoryEmbedder
 from tests.onnx_models import embed_words
 from tests.servers.openai_stub import OpenAIStub
 

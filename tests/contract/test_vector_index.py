@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from nur.domain.filters import NoteFilter
-from nur.domain.matching import matches
-from nur.domain.notes import Kind, Note, Sensitivity, Status, Visibility
+from nur.domain.notes import Kind, Status
 from nur.ports.vector_index import IndexOp
-from tests.index_backends import FlatSigns, InMemory, everything, found_alone, keys
+from tests.index_backends import ALL, FlatSigns, InMemory, everything, found_alone, keys
 from tests.index_notes import NOW, a_note, a_removal, an_upsert
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def test_an_empty_index_finds_nothing(index: VectorIndex, backend: Backend) -> None:
-    assert await index.query(backend.vector(1), NoteFilter(), 10) == []
+    assert await index.query(backend.vector(1), ALL, 10) == []
     assert await backend.count(index) == 0
     assert (await index.health()).healthy
 
@@ -31,16 +29,28 @@ async def test_an_empty_index_finds_nothing(index: VectorIndex, backend: Backend
 async def test_similarity_is_the_cosine_and_the_nearest_come_first(index: VectorIndex, backend: Backend) -> None:
     at = {1: (0, 2), 2: (3, 4), 3: (5, 0), 4: (-1, 0)}  # lengths differ: only directions count
     await backend.apply(index, *(an_upsert(a_note(n), [backend.vector(*v)]) for n, v in at.items()))
-    found = await index.query(backend.vector(2), NoteFilter(), 10)
+    found = await index.query(backend.vector(2), ALL, 10)
     assert keys(found) == [3000, 2000, 1000, 4000]
     assert [neighbour.similarity for neighbour in found] == pytest.approx([1, 0.6, 0, -1], abs=1e-6)
+
+
+async def test_a_neighbour_names_its_note(index: VectorIndex, backend: Backend) -> None:
+    cut = an_upsert(a_note(1, Kind.ARTIFACT), [backend.vector(1), backend.vector(1, 1)])
+    whole = an_upsert(a_note(2), [backend.vector(0, 1)])
+    await backend.apply(index, cut, whole)
+    found = await index.query(backend.vector(1), ALL, 10)
+    assert [(neighbour.chunk_key, neighbour.note_id) for neighbour in found] == [
+        (1000, cut.note_id),
+        (1001, cut.note_id),
+        (2000, whole.note_id),
+    ]
 
 
 async def test_kinds_are_ranked_together_and_equals_by_key(index: VectorIndex, backend: Backend) -> None:
     ops = [an_upsert(a_note(n, kind), [backend.vector(1, 1)]) for n, kind in enumerate(reversed(Kind), 1)]
     ops.append(an_upsert(a_note(9, Kind.ARTIFACT), [backend.vector(1), backend.vector(0, 1)]))
     await backend.apply(index, *ops)
-    assert keys(await index.query(backend.vector(1), NoteFilter(), 10)) == [9000, 1000, 2000, 3000, 4000, 5000, 9001]
+    assert keys(await index.query(backend.vector(1), ALL, 10)) == [9000, 1000, 2000, 3000, 4000, 5000, 9001]
 
 
 async def test_at_most_limit_are_found_and_they_are_the_best(index: VectorIndex, backend: Backend) -> None:
@@ -48,8 +58,8 @@ async def test_at_most_limit_are_found_and_they_are_the_best(index: VectorIndex,
     await backend.apply(
         index, *(an_upsert(a_note(n, next(kinds)), [backend.vector(1, n / 10)]) for n in range(20, 0, -1))
     )
-    assert keys(await index.query(backend.vector(1), NoteFilter(), 3)) == [1000, 2000, 3000]
-    assert await index.query(backend.vector(1), NoteFilter(), 0) == []
+    assert keys(await index.query(backend.vector(1), ALL, 3)) == [1000, 2000, 3000]
+    assert await index.query(backend.vector(1), ALL, 0) == []
 
 
 async def test_the_same_write_twice_is_one_write(index: VectorIndex, backend: Backend) -> None:
@@ -64,14 +74,14 @@ async def test_a_write_replaces_the_vector_and_what_is_said_of_it(index: VectorI
     first = a_note(1, type="fact", confidence=0.2, conversation_id="c")
     await backend.apply(index, an_upsert(first, [backend.vector(1)]))
     await backend.apply(index, an_upsert(a_note(1, revision=2, type="decision"), [backend.vector(0, 1)]))
-    assert found_alone(await index.query(backend.vector(0, 1), NoteFilter(min_confidence=0.9), 10), 1000)
+    assert found_alone(await index.query(backend.vector(0, 1), replace(ALL, min_confidence=0.9), 10), 1000)
     assert await everything(index, backend, type="fact") == []
 
 
 async def test_a_stale_write_does_not_win(index: VectorIndex, backend: Backend) -> None:
     await backend.apply(index, an_upsert(a_note(1, revision=3), [backend.vector(0, 1)]))
     await backend.apply(index, an_upsert(a_note(1, revision=2), [backend.vector(1)] * 2, first_key=50))
-    assert found_alone(await index.query(backend.vector(0, 1), NoteFilter(), 10), 1000)
+    assert found_alone(await index.query(backend.vector(0, 1), ALL, 10), 1000)
 
 
 async def test_the_newest_of_one_batch_wins_in_whatever_order(index: VectorIndex, backend: Backend) -> None:
@@ -144,67 +154,13 @@ async def test_an_expired_note_is_not_found(index: VectorIndex, backend: Backend
     assert await everything(index, backend) == []
 
 
-SAID: list[Note] = [
-    a_note(1, type="fact", confidence=0.5),
-    a_note(2, type="decision", confidence=0.8, conversation_id="c1"),
-    a_note(3, Kind.TURN, conversation_id="c1", role="user", turn_index=0),
-    a_note(4, Kind.TURN, conversation_id="c2", role="user", turn_index=0, occurred_at=NOW + timedelta(hours=2)),
-    a_note(5, Kind.ARTIFACT, type="email", source_system="gmail", sensitivity=Sensitivity.SENSITIVE),
-    a_note(6, Kind.ARTIFACT, type="doc", source_system="drive", visibility=Visibility.TEAM, chunks=2),
-    a_note(7, Kind.NOTE, project="nur", agent="a", scope="s", confidence=0.9),
-    a_note(8, Kind.EVENT, project="nur", occurred_at=NOW - timedelta(seconds=0.5)),
-    a_note(9, tenant="acme", type="fact"),
-    a_note(10, Kind.ARTIFACT, type="doc", tenant="acme", chunks=2),
-]
-
-ASKED: list[tuple[dict[str, Any], set[int]]] = [
-    ({}, {1, 2, 3, 4, 5, 6, 7, 8}),
-    ({"kinds": frozenset({Kind.MEMORY})}, {1, 2}),
-    ({"kinds": frozenset({Kind.TURN, Kind.EVENT})}, {3, 4, 8}),
-    ({"kinds": frozenset({Kind.NOTE, Kind.EVENT})}, {7, 8}),
-    ({"kinds": frozenset({Kind.ARTIFACT})}, {5, 6}),
-    ({"kinds": frozenset()}, set()),
-    ({"type": "doc"}, {6}),
-    ({"type": "nobody's"}, set()),
-    ({"min_confidence": 0.8}, {2, 3, 4, 5, 6, 7, 8}),  # those without a confidence pass
-    ({"min_confidence": 1.0}, {3, 4, 5, 6, 8}),
-    ({"conversation_id": "c1"}, {1, 2, 3, 5, 6, 7, 8}),  # turns alone are limited
-    ({"conversation_id": "c1", "kinds": frozenset({Kind.TURN})}, {3}),
-    ({"source_system": "gmail"}, {5}),
-    ({"sensitivity": "sensitive"}, {5}),
-    ({"visibility": "team"}, {6}),
-    ({"occurred_from": NOW}, {1, 2, 3, 4, 5, 6, 7}),  # both ends are included
-    ({"occurred_to": NOW}, {1, 2, 3, 5, 6, 7, 8}),
-    ({"occurred_from": NOW, "occurred_to": NOW + timedelta(hours=1)}, {1, 2, 3, 5, 6, 7}),
-    ({"project": "nur"}, {7, 8}),
-    ({"project": "nur", "agent": "a", "scope": "s"}, {7}),
-    ({"project": "", "kinds": frozenset({Kind.NOTE, Kind.MEMORY})}, {1, 2}),  # "" is a project like any other
-    ({"tenant": "acme"}, {9, 10}),
-    ({"tenant": "nobody"}, set()),
-    ({"tenant": "acme", "type": "fact", "min_confidence": 0.1}, {9}),
-]
-
-
-async def test_filters_select_what_the_selection_says(index: VectorIndex, backend: Backend) -> None:
-    ops = [an_upsert(note, [backend.vector(1, n) for n in range(note.chunk_count)]) for note in SAID]
-    await backend.apply(index, *ops)
-    for asked, expected in ASKED:
-        found = {key // 1000 for key in await everything(index, backend, **asked)}
-        assert found == expected, asked
-
-
-@pytest.mark.parametrize(("asked", "expected"), ASKED)
-def test_the_rule_of_matching_is_the_same(asked: dict[str, Any], expected: set[int]) -> None:
-    assert {note.note_id.int for note in SAID if matches(note, NoteFilter(**asked), NOW)} == expected
-
-
 async def test_others_records_do_not_crowd_out_a_few(index: VectorIndex, backend: Backend) -> None:
     """All but one are another tenant's, expired or cut artifacts, and nearer."""
     near, far = backend.vector(1), backend.vector(1, 1)
     others = [an_upsert(a_note(n, Kind.ARTIFACT, tenant="acme"), [near]) for n in range(10, 20)]
     expired = [an_upsert(a_note(n, Kind.ARTIFACT, expires_at=NOW), [near]) for n in range(20, 30)]
     await backend.apply(index, *others, *expired, an_upsert(a_note(1, Kind.ARTIFACT), [far]))
-    assert keys(await index.query(near, NoteFilter(), 2)) == [1000]
+    assert keys(await index.query(near, ALL, 2)) == [1000]
 
 
 async def test_the_same_public_id_in_two_tenants_is_two_notes(index: VectorIndex, backend: Backend) -> None:
@@ -237,7 +193,7 @@ async def test_a_reopened_index_knows_what_it_knew(backend: Backend) -> None:
     await second.open()
     assert await second.was_closed_cleanly()
     assert await backend.count(second) == 3
-    assert keys(await second.query(backend.vector(1), NoteFilter(), 10)) == [1000, 2000, 1001]
+    assert keys(await second.query(backend.vector(1), ALL, 10)) == [1000, 2000, 1001]
     assert await everything(second, backend, type="fact") == [2000]
     await backend.apply(second, an_upsert(a_note(1, Kind.ARTIFACT, revision=4), [backend.vector(1)]))
     assert await backend.count(second) == 3, "an older revision won after a restart"
@@ -253,6 +209,6 @@ async def test_more_records_than_one_request_takes(
     vectors = np.random.default_rng(0).standard_normal((many, backend.dimensions)).astype(np.float32)
     await backend.apply(index, an_upsert(a_note(1), list(vectors), first_key=1))
     assert await backend.count(index) == many
-    assert found_alone(await index.query(vectors[5_480], NoteFilter(), 1), 5_481)
+    assert found_alone(await index.query(vectors[5_480], ALL, 1), 5_481)
     await backend.apply(index, a_removal(1, revision=2))
     assert await backend.count(index) == 0

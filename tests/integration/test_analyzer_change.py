@@ -7,10 +7,11 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from nur import bootstrap
-from nur.domain.notes import Principal
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
 from nur.settings import load
+from tests.callers import LOCAL_CALLER
+from tests.note_world import EVERYTHING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 
 
 async def found_by_words(services: Services) -> int:
-    return len((await services.search(SearchRequest(query="marmalade", mode=Mode.LEXICAL))).hits)
+    return len(
+        (
+            await services.search(
+                SearchRequest(query="marmalade", caller=LOCAL_CALLER, where=EVERYTHING, mode=Mode.LEXICAL)
+            )
+        ).hits
+    )
 
 
 async def test_words_are_found_again_after_a_change_of_the_analyzer(tmp_path: Path) -> None:
@@ -30,7 +37,7 @@ async def test_words_are_found_again_after_a_change_of_the_analyzer(tmp_path: Pa
             type="fact",
             confidence=1.0,
             conversation_id=None,
-            principal=Principal(),
+            caller=LOCAL_CALLER,
             on_failure=OnEmbeddingFailure.REJECT,
         )
         assert await found_by_words(services) == 1

@@ -9,11 +9,12 @@ import pytest
 
 from nur.adapters.chroma.client import ChromaServer
 from nur.adapters.chroma.vector_index import ChromaVectorIndex
-from nur.adapters.in_memory.clock import ManualClock
+from nur.domain.access import DEFAULT_TENANT
 from nur.domain.errors import IndexDown
 from nur.domain.filters import NoteFilter
 from nur.observability import metrics
 from nur.ports.vector_index import IndexOp
+from tests.doubles.clock import ManualClock
 from tests.index_backends import found_alone
 from tests.index_notes import NOW, a_note, an_upsert
 from tests.servers.chroma_server import ChromaProcess
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+EVERYTHING = NoteFilter(tenant=DEFAULT_TENANT)
 VECTOR = np.array([1, 0, 0, 0], np.float32)
 
 
@@ -49,7 +51,7 @@ async def test_a_killed_server_is_down_and_the_index_works_again_when_it_is_back
 
     server.kill()
     message = f"Cannot connect to ChromaDB at {server.host}:{server.port}. Ensure ChromaDB is running."
-    for call in (index.query(VECTOR, NoteFilter(), 1), index.apply([an_upsert(a_note(2), [VECTOR])]), index.count()):
+    for call in (index.query(VECTOR, EVERYTHING, 1), index.apply([an_upsert(a_note(2), [VECTOR])]), index.count()):
         with pytest.raises(IndexDown) as caught:
             await call
         assert str(caught.value) == message
@@ -60,7 +62,7 @@ async def test_a_killed_server_is_down_and_the_index_works_again_when_it_is_back
 
     server.start()
     assert (await index.health()).healthy
-    assert found_alone(await index.query(VECTOR, NoteFilter(), 1), 1000)
+    assert found_alone(await index.query(VECTOR, EVERYTHING, 1), 1000)
     await index.apply([an_upsert(a_note(2), [VECTOR])])
     assert await index.count() == 2
     await index.close()
@@ -72,9 +74,9 @@ async def test_a_server_that_hangs_is_down_after_the_timeout(server: ChromaProce
     await index.apply([an_upsert(a_note(1), [VECTOR])])
     server.freeze()
     with pytest.raises(IndexDown):
-        await index.query(VECTOR, NoteFilter(), 1)
+        await index.query(VECTOR, EVERYTHING, 1)
     server.thaw()
-    assert len(await index.query(VECTOR, NoteFilter(), 1)) == 1
+    assert len(await index.query(VECTOR, EVERYTHING, 1)) == 1
     await index.close()
 
 
@@ -98,7 +100,7 @@ async def test_operations_are_counted_by_type(server: ChromaProcess) -> None:
     index, before = index_of(server), counted()
     await index.open()
     await index.apply([an_upsert(a_note(1), [VECTOR])])
-    await index.query(VECTOR, NoteFilter(kinds=frozenset({a_note(1).kind})), 1)
+    await index.query(VECTOR, NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({a_note(1).kind})), 1)
     await index.apply([IndexOp(a_note(1).note_id, 9)])
     assert {name: value - before[name] for name, value in counted().items()} == {"add": 1, "query": 1, "delete": 1}
     await index.close()

@@ -1,4 +1,4 @@
-"""Whatever is written, edited and deleted, in whatever order, with whatever is down: the index ends as the ledger is.
+"""Whatever is written, edited and deleted, in whatever order, with whatever is down: the index ends as the store is.
 
 The plain model is a dictionary of texts. After the dust has settled, the index holds a record for each chunk of each
 text in it and no others, and nothing was embedded twice for the same chunk.
@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -19,19 +20,22 @@ from nur.domain.errors import Conflict
 from nur.domain.search import Mode
 from nur.domain.writes import Outcome
 from nur.services.notes.edit_note import Edit
+from tests.empty_store import copy_store
 from tests.note_world import ME, FailingIndex, World
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+CHUNKING = {"max_tokens": 6, "overlap_tokens": 2}
 WORDS = ["tea", "milk", "water", "wine", "lamp", "hall"]
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map(lambda words: " ".join(words) + ".")
 keys = st.sampled_from(["door", "desk", None])
 places = st.integers(0, 100)
-CHUNKING = {"max_tokens": 6, "overlap_tokens": 2}
 
 
 class Notes(RuleBasedStateMachine):
+    empty_store: Path  #: to be copied
+
     def __init__(self) -> None:
         super().__init__()
         self._runner = asyncio.Runner()
@@ -42,8 +46,10 @@ class Notes(RuleBasedStateMachine):
         try:
             if hasattr(self, "world"):
                 self._run(self._settled())
-                self._run(self.world.ledger.close())
         finally:
+            if hasattr(self, "world"):
+                self._run(self.world.close())
+                self._folder.cleanup()
             self._runner.close()
 
     def _run(self, job: Coroutine[Any, Any, Any]) -> Any:
@@ -51,10 +57,14 @@ class Notes(RuleBasedStateMachine):
 
     @initialize(follows=st.booleans())
     def open(self, follows: bool) -> None:
-        async def make() -> World:
-            return World(follows=follows, chunking=CHUNKING)
+        self.world = self._run(self._opened(follows=follows))
 
-        self.world = self._run(make())
+    async def _opened(self, *, follows: bool = True) -> World:
+        self._folder = TemporaryDirectory()
+        folder = copy_store(self.empty_store, Path(self._folder.name) / "data")
+        world = World(folder, follows=follows, chunking=CHUNKING)
+        await world.open()
+        return world
 
     def _some(self, place: int) -> str:
         return list(self._texts)[place % len(self._texts)]
@@ -114,7 +124,7 @@ class Notes(RuleBasedStateMachine):
 
     @rule()
     def work(self) -> None:
-        self._run(self.world.services.work.once())
+        self._run(self.world.services.index_worker.once())
 
     @rule(seconds=st.sampled_from([1, 70, 400]))
     def time(self, seconds: int) -> None:
@@ -142,32 +152,32 @@ class Notes(RuleBasedStateMachine):
         world.embedder.down = False
         if isinstance(world.index, FailingIndex):
             world.index.down = False
-        await world.set_if_absent(100_000)
-        assert (await world.ledger.backlog(world.clock.now())).pending == 0
-        existing = {note.public_id: note for note in await world.ledger.all_notes(None, 1000)}
+        await world.settle(100_000)
+        assert (await world.stores.outbox.backlog(world.clock.now())).pending == 0
+        existing = {note.public_id: note for note in await world.stores.notes.all(None, 1000)}
         assert existing.keys() == self._texts.keys()
-        texts = await world.ledger.texts([note.note_id for note in existing.values()])
+        texts = await world.stores.notes.texts([note.note_id for note in existing.values()])
         assert {name: texts[note.note_id] for name, note in existing.items()} == self._texts
         await world.indexed_as_stored()
 
 
-class NotesOnDisk(Notes):
-    """The same over SQLite and the flat index, as a server has them by default."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._folder = TemporaryDirectory()
-
-    def teardown(self) -> None:
-        super().teardown()
-        self._folder.cleanup()
+class NotesInTheFlatIndex(Notes):
+    """The same with the flat index, as a server has it by default."""
 
     @initialize()
     def open(self) -> None:
-        self.world = self._run(World.on_disk(Path(self._folder.name), chunking=CHUNKING))
+        self.world = self._run(self._opened())
+        self._run(self.world.use_flat_index())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def machines_copy(empty_store: Path) -> None:
+    """Every run of a machine starts with a copy of the empty store."""
+    Notes.empty_store = empty_store
 
 
 TestNotes = Notes.TestCase
 TestNotes.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
-TestNotesOnDisk = NotesOnDisk.TestCase
-TestNotesOnDisk.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+
+TestNotesInTheFlatIndex = NotesInTheFlatIndex.TestCase
+TestNotesInTheFlatIndex.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import hashed_words
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.adapters.openai.retries import RetryPolicy
@@ -21,6 +19,8 @@ from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused
 from nur.observability import metrics
 from nur.observability.events import JsonFormatter
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import hashed_words
 from tests.servers import faults
 from tests.servers.openai_stub import OpenAIStub
 

@@ -23,7 +23,7 @@ class Fault:
     keep_share: float = 1.0  #: send only this share of the body, under the full content-length
     delay_seconds: float = 0.0
     hang: bool = False  #: read the request and say nothing
-    existing: bool = False  #: answer well, but not before the test calls `release`
+    held: bool = False  #: answer well, but not before the test calls `release`
     reset: bool = False  #: break the connection instead of answering
 
 
@@ -45,7 +45,7 @@ def _first(change: Callable[[list[float]], object]) -> Tamper:
 
 
 HANG = Fault("hang", hang=True)
-HELD = Fault("held", existing=True)
+HELD = Fault("held", held=True)
 RESET = Fault("reset", reset=True)
 EMPTY_BODY = Fault("empty body", body=b"")
 HTML = Fault("html", body=b"<html><body>Bad Gateway</body></html>", content_type="text/html")

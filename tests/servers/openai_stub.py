@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from nur.adapters.in_memory.embedder import hashed_words
+from tests.doubles.embedder import hashed_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,7 +180,7 @@ class OpenAIStub:
         if fault.reset:
             _reset(writer)
             return False
-        if fault.existing:
+        if fault.held:
             await self._released.wait()
         await asyncio.sleep(fault.delay_seconds)
         return await self._misbehave(fault, request, writer)

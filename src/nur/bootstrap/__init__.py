@@ -19,68 +19,68 @@ from nur.bootstrap.services import Services, assemble
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.ports.embedder import Watched
-from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
+from nur.ports.store_facts import NEXT_EMBEDDING_VERSION
 from nur.retrieval.text.analysis import ANALYZER_VERSION
 from nur.services.indexing.rebuild import ANALYZER_FACT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.settings import Settings
 
-__all__ = ["Services", "assemble", "is_new", "make_ledger", "running"]
+__all__ = ["Services", "assemble", "is_new", "make_stores", "running"]
 
 log = EventLog("Bootstrap")
 
 
 @asynccontextmanager
 async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Services]:
-    """Everything open and the worker at work; closed again at the end. Raises what `nur serve` exits with."""
+    """Open everything and start the background jobs; close it at the end. Raises what `nur serve` exits with."""
     clock = clock or SystemClock()
     await asyncio.to_thread(tokenisers, settings)  # a download may take its time, or fail: before anything is opened
-    ledger = make_ledger(settings, clock)
-    await ledger.open()
+    stores = make_stores(settings)
+    await stores.open(clock.now())
     async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(ledger.close)
-        store_id = await ledger.set_if_absent("store_id", uuid4().hex)
-        switched = await _switch(ledger, clock)
-        embedder = await store_embedder(settings, ledger, clock)
+        stack.push_async_callback(stores.close)
+        store_id = await stores.facts.set_if_absent("store_id", uuid4().hex)
+        switched = await _switch(stores, clock)
+        embedder = await store_embedder(settings, stores, clock)
         stack.push_async_callback(embedder.close)
-        first = await ledger.fact(FIRST_EMBEDDING_VERSION) or embedder.model.version
-        index = make_index(settings, ledger, embedder.model, store_id, first, clock)
+        first = await stores.facts.get(FIRST_EMBEDDING_VERSION) or embedder.model.version
+        index = make_index(settings, stores, embedder.model, store_id, first, clock)
         stack.push_async_callback(index.close)
         reranker = make_reranker(settings)
         stack.push_async_callback(reranker.close)
-        services = assemble(settings, ledger, index, embedder, reranker, clock)
-        stack.push_async_callback(services.traces.close)
+        services = assemble(settings, stores, index, embedder, reranker, clock)
+        stack.push_async_callback(services.search_log.close)
         await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
-            await ledger.mark_all_indexed(embedder.model.version, clock.now())
+            await stores.index_marks.mark_all(embedder.model.version, clock.now())
         stack.push_async_callback(services.rebuild.stop)
         stack.push_async_callback(services.reembed.stop)
         if isinstance(embedder, Watched):
             stack.push_async_callback(_stop, asyncio.create_task(embedder.watch()))
         for job in (
             services.watch_index.forever(),
-            services.work.forever(),
-            services.tidy.forever(),
-            services.traces.forever(),
-            services.traces.purge_forever(),
+            services.index_worker.forever(),
+            services.housekeeping.forever(),
+            services.search_log.forever(),
+            services.search_log.purge_forever(),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
-        if await ledger.set_if_absent(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
+        if await stores.facts.set_if_absent(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
             log.warning("analyzer_changed", hint="Every note is analysed again; until then words may be missed.")
             services.rebuild.start(rechunk=True)
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
 
 
-def make_ledger(settings: Settings, clock: Clock) -> Ledger:
-    """The ledger that the settings ask for, not yet open."""
-    from nur.adapters.sql.sqlite.ledger import SqliteLedger
+def make_stores(settings: Settings) -> Stores:
+    """The stores that the settings ask for, not yet open."""
+    from nur.adapters.sql.sqlite.stores import SqliteStores
 
-    return SqliteLedger(settings.nur_data_dir, clock)
+    return SqliteStores(settings.nur_data_dir)
 
 
 def is_new(settings: Settings) -> bool:
@@ -90,12 +90,12 @@ def is_new(settings: Settings) -> bool:
     return StoreFiles(settings.nur_data_dir).is_new
 
 
-async def _switch(ledger: Ledger, clock: Clock) -> bool:
-    """Give the store the model that everything was embedded with meanwhile; says whether there was one."""
-    version = await ledger.fact(NEXT_EMBEDDING_VERSION)
+async def _switch(stores: Stores, clock: Clock) -> bool:
+    """Apply a pending model switch. Returns whether there was one."""
+    version = await stores.facts.get(NEXT_EMBEDDING_VERSION)
     if version is None:
         return False
-    await ledger.switch_embedding(version, clock.now())
+    await stores.vectors.switch(version, clock.now())
     log.info("embedding_switched", to_version=version)
     return True
 

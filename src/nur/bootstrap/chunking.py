@@ -1,22 +1,23 @@
-"""How each kind of note is cut, and the tokenisers that this needs."""
+"""How each kind of note is chunked, and the tokenisers that this needs."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS, Chunking
 from nur.retrieval.chunking import ChunkingPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nur.domain.notes import Kind
     from nur.retrieval.text.tokens import Tokens
     from nur.settings import Settings
 
 
 def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
-    """How each kind of note is cut."""
+    """How each kind of note is chunked."""
     sizes = (settings.single_piece_max_tokens, settings.chunk_target_tokens, settings.chunk_overlap_tokens)
     window = ChunkingPolicy("window", *sizes)
     note = settings.chunking
@@ -24,7 +25,8 @@ def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
     sentences = ChunkingPolicy("sentences", *sizes_of_notes, note.tokenizer_repo)
     notes = sentences if note.enabled else ChunkingPolicy("whole")
     artifacts = ChunkingPolicy(settings.chunking_strategy, *sizes)
-    return {Kind.MEMORY: window, Kind.TURN: window, Kind.ARTIFACT: artifacts, Kind.NOTE: notes, Kind.EVENT: notes}
+    configured = {Chunking.WINDOW: window, Chunking.ARTIFACT: artifacts, Chunking.NOTE: notes}
+    return {kind: configured[spec.chunking] for kind, spec in KINDS.items()}
 
 
 @cache

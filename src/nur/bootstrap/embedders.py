@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nur.domain.embedding import Probe
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.settings import Settings
 
 log = EventLog("Bootstrap")
@@ -32,14 +32,14 @@ NO_KEY = (
 MODEL_SETTINGS = {OPENAI_PROVIDER: "OPENAI_EMBED_MODEL", ONNX_PROVIDER: "ONNX_MODEL", LOCAL_PROVIDER: "EMBEDDINGS"}
 
 
-async def store_embedder(settings: Settings, ledger: Ledger, clock: Clock) -> Embedder:
+async def store_embedder(settings: Settings, stores: Stores, clock: Clock) -> Embedder:
     """The embedder of the store's model; a store without vectors gets the one that the settings ask for.
 
     A store takes a model for its own only once that model has answered: a provider that is down at the first start
     decides nothing. Raises BadConfiguration, KeyRefused.
     """
-    with_times = await ledger.fact(EMBEDDING_VERSION)
-    has_vectors = with_times is not None and with_times in await ledger.vector_counts()
+    with_times = await stores.facts.get(EMBEDDING_VERSION)
+    has_vectors = with_times is not None and with_times in await stores.vectors.versions()
     model = _model_to_use(settings, with_times, has_vectors=has_vectors)
     if model.provider == OPENAI_PROVIDER and settings.openai_api_key is None and has_vectors:
         log.error("embedder_absent", model=model.name)
@@ -48,9 +48,9 @@ async def store_embedder(settings: Settings, ledger: Ledger, clock: Clock) -> Em
     bound = with_times == model.version
     if model.provider != OPENAI_PROVIDER:
         if not bound:
-            await _bind(ledger, model)
+            await _bind(stores, model)
         return inner
-    embedder = GuardedEmbedder(inner, clock, on_answer=None if bound else partial(_bind, ledger, model))
+    embedder = GuardedEmbedder(inner, clock, on_answer=None if bound else partial(_bind, stores, model))
     try:
         await _refuse_wrong_settings(embedder, model, has_vectors=has_vectors)
     except BadConfiguration:
@@ -74,10 +74,10 @@ def _model_to_use(settings: Settings, with_times: str | None, *, has_vectors: bo
     return wanted_model(settings) if lacks_key and not has_vectors else existing
 
 
-async def _bind(ledger: Ledger, model: EmbeddingModel) -> None:
+async def _bind(stores: Stores, model: EmbeddingModel) -> None:
     """Make this the store's model."""
-    await ledger.set_fact(EMBEDDING_VERSION, model.version)
-    await ledger.set_if_absent(FIRST_EMBEDDING_VERSION, model.version)
+    await stores.facts.set(EMBEDDING_VERSION, model.version)
+    await stores.facts.set_if_absent(FIRST_EMBEDDING_VERSION, model.version)
 
 
 async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, has_vectors: bool) -> None:
@@ -103,7 +103,7 @@ def refuse_other_model(settings: Settings, existing: EmbeddingModel) -> None:
     if settings.embeddings != "auto" and wanted.provider != existing.provider:
         raise BadConfiguration(
             f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {existing.version}. "
-            f"Set EMBEDDINGS={existing.provider} (or auto), or embed everything again: nur reembed --to {wanted.version}"
+            f"Set EMBEDDINGS={existing.provider} or auto, or embed everything again: nur reembed --to {wanted.version}"
         )
 
 
@@ -218,9 +218,11 @@ def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCali
     if not path.is_file():
         return calibration_of(model.version)
     try:
-        profile = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
+        calibration = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise BadConfiguration(f"{path}: {error}. Remove the file, or measure again.") from error
-    if profile.embedding_version != model.version:
-        raise BadConfiguration(f"{path}: it is about {profile.embedding_version}. Remove the file, or measure again.")
-    return profile
+    if calibration.embedding_version != model.version:
+        raise BadConfiguration(
+            f"{path}: it is about {calibration.embedding_version}. Remove the file, or measure again."
+        )
+    return calibration

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadConfiguration
-from nur.services.indexing.index_note import record
+from nur.services.indexing.index_note import IndexedChunk, record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import IndexRecord, VectorIndex
     from nur.settings import Settings
 
@@ -24,7 +24,7 @@ NO_CHROMA = "INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'"
 
 
 def make_index(
-    settings: Settings, ledger: Ledger, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock
+    settings: Settings, stores: Stores, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock
 ) -> VectorIndex:
     """The index of a model's vectors, not yet open. Raises BadConfiguration."""
     chosen = settings.index
@@ -35,16 +35,15 @@ def make_index(
     from nur.adapters.flat.vector_index import FlatVectorIndex
 
     async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
-        page = await ledger.pages(model.version, after, limit)
-        vectors = await fetch([candidate.stored.chunk_key for candidate in page])
+        page = await stores.vectors.page(model.version, after, limit, clock.now())
         return [
-            (candidate.note, record(candidate.note, candidate.stored.chunk, key, vectors[key]))
-            for candidate in page
-            if (key := candidate.stored.chunk_key) in vectors
+            (one.note, record(one.note, IndexedChunk(stored.chunk_key, stored.chunk, stored.content_hash, vector)))
+            for one, vector in page
+            for stored in (one.stored,)
         ]
 
     async def fetch(keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
-        return await ledger.vectors(keys, model.version)
+        return await stores.vectors.of_chunks(keys, model.version)
 
     return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
 

@@ -12,6 +12,8 @@ from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.services.health import Health
 from nur.services.indexing.chunk_vectors import ChunkVectors
+from nur.services.indexing.embed_missing import EmbedMissing
+from nur.services.indexing.index_note import IndexNote
 from nur.services.indexing.index_worker import IndexWorker
 from nur.services.indexing.rebuild import Rebuild
 from nur.services.indexing.wait_until_indexed import WaitUntilIndexed
@@ -36,17 +38,17 @@ from nur.services.privacy import PrivacyFilter
 from nur.services.search.explain import Explain
 from nur.services.search.extract_passages import ExtractPassages
 from nur.services.search.query_vector import QueryVector
+from nur.services.search.repeat_search import RepeatSearch
 from nur.services.search.rerank import Rerank
 from nur.services.search.retrieve import Retrieve
 from nur.services.search.search import Search
 from nur.services.search.search_log import SearchLog
-from nur.services.search.search_sessions import SearchSessions
 
 if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Ledger
     from nur.ports.reranker import Reranker
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
     from nur.settings import Settings
 
@@ -73,7 +75,7 @@ class FailurePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The use cases, wired, and the ports that doors may show."""
+    """The use cases, wired, and the ports that entrypoints may show."""
 
     remember: Remember
     append_turn: AppendTurn
@@ -88,19 +90,19 @@ class Services:
     wait_until_indexed: WaitUntilIndexed
     search: Search
     explain: Explain
-    traces: SearchLog
-    search_sessions: SearchSessions
+    search_log: SearchLog
+    repeat_search: RepeatSearch
     list_notes: ListNotes
     forget: Forget
     trash: Trash
-    tidy: Housekeeping
+    housekeeping: Housekeeping
     rebuild: Rebuild
     reembed: ReembedOnline
     health: Health
-    work: IndexWorker
+    index_worker: IndexWorker
     watch_index: WatchIndex
     privacy: PrivacyFilter
-    ledger: Ledger
+    stores: Stores
     index: VectorIndex
     embedder: Embedder
     clock: Clock
@@ -109,64 +111,103 @@ class Services:
 
 
 def assemble(
-    settings: Settings, ledger: Ledger, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
+    settings: Settings, stores: Stores, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
 ) -> Services:
-    """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be had."""
-    cutting = policies(settings)
-    protection = ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources))
-    vectors = ChunkVectors(ledger, embedder)
-    store = StoreNote(ledger, index, vectors, clock, cutting, protection, tokenisers(settings))
-    on_failure = FailurePolicy.of(settings)
-    privacy = PrivacyFilter(settings.privacy_enforcement)
-    get_artifact = GetArtifact(ledger, embedder, privacy, clock)
-    traces = SearchLog(ledger, clock, settings.trace_retention_days, settings.trace_queries)
+    """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be loaded."""
+    notes, chunks = stores.notes, stores.chunks
     version = embedder.model.version
-    work = IndexWorker(ledger, index, embedder, clock)
-    watch_index = WatchIndex(ledger, index, clock, version, work.wake)
-    search = Search(
-        gather=Retrieve(ledger, index, watch_index, embedder, QueryVector(embedder), privacy),
-        rerank=Rerank(reranker, ledger, settings.rerank_deadline, settings.rerank_top),
-        quote=ExtractPassages(ledger),
-        traces=traces,
-        ledger=ledger,
-        embedder=embedder,
+    privacy = PrivacyFilter(settings.privacy_enforcement)
+    index_note = IndexNote(chunks, stores.vectors, index, version)
+    store = _store_note(settings, stores, index, index_note, embedder, clock)
+    embed_missing = EmbedMissing(chunks, stores.vectors, clock, embedder)
+    worker = IndexWorker(
+        outbox=stores.outbox,
+        notes=notes,
+        index_marks=stores.index_marks,
+        index=index,
+        index_note=index_note,
+        embed_missing=embed_missing,
         clock=clock,
-        profile=measured_calibration(settings, embedder.model),
-        fusion=Fusion(settings.fusion),
     )
-    get_note = GetNote(ledger, privacy, clock)
-    forget = Forget(ledger, index, privacy)
-    trash = Trash(ledger, index, store, traces, privacy, clock, work.wake, on_failure.for_others)
+    watch_index = WatchIndex(stores, index, clock, version, worker.wake)
+    search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries)
+    search = _search(settings, stores, index, watch_index, embedder, reranker, privacy, search_log, clock)
+    on_failure = FailurePolicy.of(settings)
+    get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
+    get_note = GetNote(notes, privacy, clock)
+    forget = Forget(notes, index, privacy, clock)
+    trash = Trash(notes, index, store, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact),
-        explain=Explain(ledger, search, traces, privacy, clock),
-        traces=traces,
-        add_note=AddNote(store, clock, work.wake),
-        add_event=AddEvent(store, clock, work.wake),
+        explain=Explain(notes, search, search_log, privacy, clock),
+        search_log=search_log,
+        add_note=AddNote(store, clock, worker.wake),
+        add_event=AddEvent(store, clock, worker.wake),
         get_note=get_note,
-        edit_note=EditNote(store, get_note, clock, work.wake, on_failure.for_others),
-        find_duplicates=FindDuplicates(ledger, index, embedder),
-        wait_until_indexed=WaitUntilIndexed(ledger, clock),
+        edit_note=EditNote(store, get_note, clock, worker.wake, on_failure.for_others),
+        find_duplicates=FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock),
+        wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
-        search_sessions=SearchSessions(search, ledger, get_note, clock),
-        list_notes=ListNotes(ledger, privacy),
+        repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock),
+        list_notes=ListNotes(notes, privacy, clock),
         forget=forget,
         trash=trash,
-        tidy=Housekeeping(ledger, forget, trash, clock),
-        rebuild=Rebuild(ledger, index, store, clock, version, cutting, work.wake),
-        reembed=ReembedOnline(ledger, embedder, lambda name: open_named(settings, name), clock),
-        health=Health(ledger, index, watch_index, embedder, clock),
-        work=work,
+        housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),
+        rebuild=Rebuild(stores, index, store, clock, version, store.policies, worker.wake),
+        reembed=ReembedOnline(stores, embedder, lambda name: open_named(settings, name), clock),
+        health=Health(stores, index, watch_index, embedder, clock),
+        index_worker=worker,
         watch_index=watch_index,
         privacy=privacy,
-        ledger=ledger,
+        stores=stores,
         index=index,
         embedder=embedder,
         clock=clock,
         on_failure=on_failure,
         key_configured=settings.openai_api_key is not None,
+    )
+
+
+def _store_note(
+    settings: Settings, stores: Stores, index: VectorIndex, index_note: IndexNote, embedder: Embedder, clock: Clock
+) -> StoreNote:
+    return StoreNote(
+        notes=stores.notes,
+        chunks=stores.chunks,
+        index_marks=stores.index_marks,
+        index=index,
+        index_note=index_note,
+        chunk_vectors=ChunkVectors(stores.chunks, stores.vectors, embedder),
+        clock=clock,
+        policies=policies(settings),
+        protection=ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources)),
+        tokenisers=tokenisers(settings),
+    )
+
+
+def _search(
+    settings: Settings,
+    stores: Stores,
+    index: VectorIndex,
+    watch_index: WatchIndex,
+    embedder: Embedder,
+    reranker: Reranker,
+    privacy: PrivacyFilter,
+    search_log: SearchLog,
+    clock: Clock,
+) -> Search:
+    return Search(
+        retrieve=Retrieve(stores.chunks, index, watch_index, embedder, QueryVector(embedder), clock),
+        rerank=Rerank(reranker, stores.chunks, clock, settings.rerank_deadline, settings.rerank_top),
+        extract_passages=ExtractPassages(stores.chunks, clock),
+        search_log=search_log,
+        privacy=privacy,
+        embedder=embedder,
+        clock=clock,
+        calibration=measured_calibration(settings, embedder.model),
+        fusion=Fusion(settings.fusion),
     )

@@ -14,8 +14,8 @@ from contextlib import closing
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.integrity import thorough_check
-from nur.adapters.sql.sqlite.ledger import FILE
 from nur.diagnostics.findings import CheckFailed, Result
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, StoreDamaged
@@ -33,7 +33,7 @@ OWNER_ONLY = 0o700
 
 
 def examine(examination: CheckRun, data_dir: str | None) -> Settings | None:
-    """Look at everything that needs no server; gives back the settings, if they are valid."""
+    """Check everything that needs no server; returns the settings, if they are valid."""
     settings = _settings(examination, data_dir)
     _programs(examination)
     _packages(examination, settings)

@@ -86,7 +86,7 @@ class Visitor:
 
 
 async def examine(examination: CheckRun, address: Address, whole_max_tokens: int) -> str | None:
-    """Health first, then every check over MCP; gives back the embedding provider, where it was told."""
+    """Health first, then every check over MCP; returns the embedding provider, if it is known."""
     if not await _health(examination, address):
         for name in ("embedding health", "memory", "small artifact", "large artifact", "hybrid search", "clean up"):
             examination.note(name, Result.SKIPPED, "the server does not answer")

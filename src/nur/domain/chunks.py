@@ -28,11 +28,6 @@ class Chunk:
         """What is analysed and embedded: the content, under the headings it stands under."""
         return f"{self.context}\n{self.content}" if self.context else self.content
 
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of the content."""
-        return sha256(self.content)
-
 
 def chunk_public_id(public_id: str, index: int, content_hash: str) -> str:
     """`{public id}::chunk::{index:03d}::{8 hex}`: the same input always gives the same id."""

@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from nur.domain.chunks import sha256
-from nur.domain.matching import is_alive
+from nur.domain.filters import is_alive
 from nur.domain.notes import Note, NoteId, Status
 from nur.domain.retention import expiry
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.access import Principal
+    from nur.domain.notes import NoteMetadata
     from nur.domain.writes import Draft
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkingStats:
-    """How a text was cut."""
+    """What chunking found out about a text."""
 
     token_count: int
     chunk_count: int
@@ -29,17 +29,17 @@ class ChunkingStats:
 
 
 def with_times(meta: NoteMetadata, occurred_at: datetime | None, ingested_at: datetime) -> NoteMetadata:
-    """The description with its times filled in."""
+    """The metadata with its times filled in."""
     return replace(meta, occurred_at=meta.occurred_at or occurred_at, expires_at=expiry(meta, ingested_at))
 
 
-def next_note(draft: Draft, existing: Note | None, measure: ChunkingStats, principal: Principal, now: datetime) -> Note:
-    """The note as it shall be: new (without a public id), the held one's next version, or the held one from the trash.
+def next_note(draft: Draft, existing: Note | None, stats: ChunkingStats, principal: Principal, now: datetime) -> Note:
+    """The note that a draft asks for: a new one (without a public id), or the next revision of the existing one.
 
     A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note, and neither is
     restoring it from the trash, for which the draft names the time.
     """
-    content_hash = sha256(draft.text)
+    content_hash = draft.content_hash
     stays = existing is not None and is_alive(existing, now) and existing.content_hash == content_hash
     ingested_at = draft.ingested_at or (existing.ingested_at if existing is not None and stays else now)
     note = Note(
@@ -50,10 +50,10 @@ def next_note(draft: Draft, existing: Note | None, measure: ChunkingStats, princ
         kind=draft.kind,
         meta=with_times(draft.meta, now, ingested_at),
         content_hash=content_hash,
-        token_count=measure.token_count,
-        chunk_count=measure.chunk_count,
-        chunking_version=measure.chunking_version,
-        heading=measure.heading,
+        token_count=stats.token_count,
+        chunk_count=stats.chunk_count,
+        chunking_version=stats.chunking_version,
+        heading=stats.heading,
         version=1,
         revision=1,
         status=Status.ACTIVE,

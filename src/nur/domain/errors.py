@@ -9,9 +9,9 @@ NurError
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider answered that it never will: key or input
 │   ├── IndexDown           the vector index did not answer
-│   │   └── IndexLost       the vector index has lost records; it is rebuilt from the ledger
+│   │   └── IndexLost       the vector index has lost records; it is rebuilt from the store
 │   ├── RerankerDown        the reranker did not answer, or not usably
-│   └── StoreDown           the ledger could not be read or written
+│   └── StoreDown           the store could not be read or written
 │       └── StoreFull       the disk is full; nothing was written
 ├── BadConfiguration        the operator: exit code 2
 │   └── KeyRefused          the provider turned the key away
@@ -94,7 +94,7 @@ class IndexDown(Unavailable):
 
 
 class IndexLost(IndexDown):
-    """The vector index has lost records; it is rebuilt from the ledger."""
+    """The vector index has lost records; it is rebuilt from the store."""
 
     code = "index_lost"
 
@@ -106,7 +106,7 @@ class RerankerDown(Unavailable):
 
 
 class StoreDown(Unavailable):
-    """The ledger could not be read or written."""
+    """The store could not be read or written."""
 
     code = "storage_failed"
 

@@ -1,25 +1,27 @@
-"""Which notes a question is about: pushed down into every index and checked again by the ledger."""
+"""NoteFilter: which notes a request is about. Pushed down into every index and checked again by the store."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import DEFAULT_TENANT, Kind
+from nur.domain.notes import SHARED, Kind, Status
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nur.domain.notes import Note, NoteMetadata
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteFilter:
-    """All of these must hold; None asks nothing. Expired and deleted notes are never selected."""
+    """All of these must hold; None means any. Expired and deleted notes never pass."""
 
-    tenant: str = DEFAULT_TENANT
+    tenant: str
     kinds: frozenset[Kind] = frozenset(Kind)
     type: str | None = None
     min_confidence: float | None = None  #: a note without a confidence passes
-    conversation_id: str | None = None  #: limits turns alone: other kinds pass
+    conversation_id: str | None = None  #: limits turns only: other kinds pass
     source_system: str | None = None
     sensitivity: str | None = None
     visibility: str | None = None
@@ -28,3 +30,63 @@ class NoteFilter:
     project: str | None = None
     agent: str | None = None
     scope: str | None = None
+    visible_to: str | None = None  #: a principal's name: its own notes and those shared with the team or organisation
+
+
+def is_alive(note: Note, now: datetime) -> bool:
+    """Whether the note is neither deleted nor expired; `expires_at` itself is too late."""
+    expires_at = note.meta.expires_at
+    return note.status is Status.ACTIVE and (expires_at is None or expires_at > now)
+
+
+def _has_values(meta: NoteMetadata, where: NoteFilter) -> bool:
+    pairs = (
+        (where.type, meta.type),
+        (where.source_system, meta.source_system),
+        (where.sensitivity, meta.sensitivity),
+        (where.visibility, meta.visibility),
+        (where.project, meta.project),
+        (where.agent, meta.agent),
+        (where.scope, meta.scope),
+    )
+    return all(wanted is None or wanted == value for wanted, value in pairs)
+
+
+def _is_confident(meta: NoteMetadata, where: NoteFilter) -> bool:
+    if where.min_confidence is None or meta.confidence is None:
+        return True
+    return meta.confidence >= where.min_confidence
+
+
+def _occurred_within(meta: NoteMetadata, where: NoteFilter) -> bool:
+    if where.occurred_from is None and where.occurred_to is None:
+        return True
+    if meta.occurred_at is None:
+        return False
+    return (where.occurred_from is None or where.occurred_from <= meta.occurred_at) and (
+        where.occurred_to is None or meta.occurred_at <= where.occurred_to
+    )
+
+
+def _in_conversation(note: Note, where: NoteFilter) -> bool:
+    if where.conversation_id is None or note.kind is not Kind.TURN:
+        return True
+    return note.meta.conversation_id == where.conversation_id
+
+
+def _is_visible(note: Note, where: NoteFilter) -> bool:
+    return where.visible_to is None or note.meta.visibility in SHARED or note.owner == where.visible_to
+
+
+def matches(note: Note, where: NoteFilter, now: datetime) -> bool:
+    """Whether the note passes the filter at this moment. Every engine's own filter must agree with this definition."""
+    return (
+        note.tenant == where.tenant
+        and note.kind in where.kinds
+        and is_alive(note, now)
+        and _has_values(note.meta, where)
+        and _is_confident(note.meta, where)
+        and _in_conversation(note, where)
+        and _occurred_within(note.meta, where)
+        and _is_visible(note, where)
+    )

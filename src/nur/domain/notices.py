@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS
 from nur.domain.search import EmptyReason, Mode
 
 if TYPE_CHECKING:
@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from nur.domain.search import SearchRequest
 
 CLOSE = "Nothing stored is close enough to the question."
-_NAMES = {
-    Kind.MEMORY: "memories",
-    Kind.TURN: "conversations",
-    Kind.ARTIFACT: "documents",
-    Kind.NOTE: "notes",
-    Kind.EVENT: "events",
-}
 _NO_VECTORS = "the embedding provider or the vector index does not answer"
 _RERANK = "Not reranked: the reranker does not answer, so better hits may stand further down."
 
@@ -43,8 +36,8 @@ def search_notice(
 
 def nothing_stored(where: NoteFilter) -> str:
     """Why a selection is empty: nothing of these kinds is stored, or the filters leave nothing."""
-    names = [name for kind, name in _NAMES.items() if kind in where.kinds]
-    every = len(names) == len(_NAMES)
+    names = [spec.label for kind, spec in KINDS.items() if kind in where.kinds]
+    every = len(names) == len(KINDS)
     if _has_filters(where):
         return f"No stored {'notes' if every else _listed(names)} match the filters."
     return "Nothing is stored yet." if every else f"No {_listed(names)} are stored yet."

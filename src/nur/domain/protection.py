@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.chunks import sha256
-from nur.domain.matching import is_alive
+from nur.domain.filters import is_alive
 from nur.domain.notes import Retention, Sensitivity, Visibility
 from nur.domain.retention import lasting
 
@@ -30,7 +29,7 @@ class ProtectionRules:
     def resolve(self, draft: Draft, existing: Note | None, now: datetime) -> Draft:
         """The draft with its protection filled in. Raises BadRequest for an end that is over or missing."""
         meta = draft.meta
-        if existing is not None and sha256(draft.text) == existing.content_hash:
+        if existing is not None and draft.content_hash == existing.content_hash:
             meta = self._with_source(meta, existing.meta)
         meta = self.private(meta, draft.stated, None if existing is None else existing.meta)
         meta = _retained(meta, draft.stated, existing if existing is not None and is_alive(existing, now) else None)

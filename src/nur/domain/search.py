@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Principal
+from nur.domain.kinds import KINDS, collection_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
+    from nur.domain.access import Caller
+    from nur.domain.chunks import Chunk
     from nur.domain.embedding import EmbeddingModel
+    from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note
 
-#: The first specification's collections, each with a kind of note that it holds.
-COLLECTIONS = (
-    ("artifacts", Kind.ARTIFACT),
-    ("artifact_chunks", Kind.ARTIFACT),
-    ("memory", Kind.MEMORY),
-    ("notes", Kind.NOTE),
-    ("history", Kind.TURN),
-)
-
+#: The line between chunks that are shown together.
+BOUNDARY = "[CHUNK BOUNDARY]"
 #: Characters of passages in a whole answer.
 DEFAULT_MAX_CHARS = 2000
 
@@ -44,6 +39,14 @@ class Fusion(StrEnum):
     RRF = "rrf"  #: weighted reciprocal ranks
 
 
+class Payload(StrEnum):
+    """How much of each note an answer carries."""
+
+    IDS = "l0"  #: ids and titles
+    PASSAGES = "l1"
+    TEXTS = "l2"  #: full texts
+
+
 class EmptyReason(StrEnum):
     """Why an answer is empty."""
 
@@ -57,12 +60,13 @@ class SearchRequest:
     """A question about the notes in a selection."""
 
     query: str
-    principal: Principal = field(default_factory=Principal)
-    where: NoteFilter = field(default_factory=NoteFilter)
+    caller: Caller
+    where: NoteFilter
     limit: int = 5
     mode: Mode = Mode.HYBRID
     max_chars: int = DEFAULT_MAX_CHARS
     expand_neighbors: bool = False
+    payload: Payload = Payload.PASSAGES  #: kept with the search, so that it can be repeated as it was shown
     tool: str = "search"  #: who asks, for logs and metrics
 
 
@@ -76,6 +80,41 @@ class Passage:
     score: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ExpandedChunk:
+    """A chunk's text and what its neighbours add before and after it; empty where there is none."""
+
+    before: str
+    target: str
+    after: str
+    start_char: int  #: where `before` begins
+    end_char: int  #: where `after` ends, not included
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that are there, in order."""
+        return tuple(part for part in (self.before, self.target, self.after) if part)
+
+    @property
+    def text(self) -> str:
+        """The parts with a boundary line between them."""
+        return f"\n{BOUNDARY}\n".join(self.parts)
+
+    def around(self, start: int, end: int, room: int) -> ExpandedChunk:
+        """The characters from `start` to `end`, and at most `room` more before and after them."""
+        first = max(self.start_char, start - room // 2)
+        last = min(self.end_char, end + room - (start - first))
+        first = max(self.start_char, start - (room - (last - end)))
+        middle = self.start_char + len(self.before)
+        return ExpandedChunk(
+            _cut(self.before, self.start_char, first, last),
+            _cut(self.target, middle, first, last),
+            _cut(self.after, middle + len(self.target), first, last),
+            first,
+            last,
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One note that answers, by its best chunk."""
@@ -83,7 +122,7 @@ class Hit:
     note: Note
     chunk_key: ChunkKey
     chunk_id: str  #: public id of the chunk; of the note itself when it is whole
-    chunk_index: int
+    chunk: Chunk
     score: float  #: what hits are ordered by; comparable between questions
     rrf_score: float  #: Σ w / (60 + rank)
     ranks: Mapping[str, int]  #: by ranker, from 1
@@ -91,18 +130,19 @@ class Hit:
     item_id: UUID  #: names this hit in the search's trace
     rerank_score: float | None = None  #: the reranker's own, where one was asked
     duplicates: tuple[str, ...] = ()  #: public ids of notes that say the same, which this hit stands for
-    expanded: tuple[str, ...] | None = None  #: the chunk between its neighbours, where asked for
+    expanded: ExpandedChunk | None = None  #: the chunk between its neighbours, where asked for
+    text: str | None = None  #: the note's full text, where asked for
 
     @property
     def collections(self) -> tuple[str, ...]:
-        """Where the specification keeps such a note."""
+        """The specification's collections that contain it."""
         return (collection_of(self.note),)
 
     @property
     def type(self) -> str:
         """memory, history, artifact, artifact_chunk, note or event."""
-        names = {Kind.MEMORY: "memory", Kind.TURN: "history", Kind.NOTE: "note", Kind.EVENT: "event"}
-        return names.get(self.note.kind) or ("artifact_chunk" if self.note.is_chunked else "artifact")
+        spec = KINDS[self.note.kind]
+        return spec.chunk_hit_type if self.note.is_chunked else spec.hit_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +159,5 @@ class SearchResult:
     confidence: float | None = None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers spoke
 
 
-def collection_of(note: Note) -> str:
-    """The collection of the first specification that a note's vectors belong to."""
-    if note.kind is Kind.ARTIFACT:
-        return "artifact_chunks" if note.is_chunked else "artifacts"
-    return {Kind.MEMORY: "memory", Kind.TURN: "history"}.get(note.kind, "notes")
+def _cut(part: str, offset: int, first: int, last: int) -> str:
+    return part[max(0, first - offset) : max(0, last - offset)]

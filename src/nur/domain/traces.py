@@ -11,7 +11,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind, NoteId
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
 
@@ -19,7 +19,7 @@ class CandidateOutcome(StrEnum):
     """Why a candidate was kept or dropped."""
 
     RETURNED = "returned"
-    NOT_VISIBLE = "not_visible"  #: a ranker found it; the ledger said that it is gone, expired, outside or not for you
+    NOT_VISIBLE = "not_visible"  #: a ranker found it, but it is deleted, expired, filtered out or hidden
     BELOW_FLOOR = "below_floor"  #: no answer, by the model's own measure
     SAME_NOTE = "same_note"  #: a better chunk of the same note stands for it
     COLLAPSED = "collapsed"  #: another note says the same and is shown instead
@@ -34,10 +34,10 @@ class TracedCandidate(NamedTuple):
 
     chunk_key: ChunkKey
     verdict: CandidateOutcome
-    public_id: str | None = None  #: None, like all that follows, for what the ledger does not show
+    public_id: str | None = None  #: None, like all that follows, for what is not visible
     chunk_index: int | None = None
     place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut
-    instead: str | None = None  #: public id of the note that is shown in its stead
+    instead: str | None = None  #: public id of the note that is shown instead
     score: float | None = None
     lexical: float | None = None
     cosine: float | None = None
@@ -56,6 +56,9 @@ class TraceItem:
     rank: int  #: from 1
     note_id: NoteId
     chunk_id: UUID
+    chunk_key: ChunkKey
+    passages: Sequence[tuple[int, int, float]]  #: start and end in the note's text, score
+    duplicates: Sequence[str]  #: public ids of notes that say the same
     scores: Mapping[str, Any]  #: score, lexical, cosine, bonus, rrf_score, rerank_score, ranks
     public_id: str | None  #: of the note, as the search named it; None in traces that do not have it
     public_chunk_id: str | None

@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 
 class IndexState(StrEnum):
-    """Whether the vector index has heard of a write. Either way the note is found at once."""
+    """Whether the vector index holds a write. Either way the note is found at once."""
 
     INDEXED = "indexed"
     PENDING = "pending"
@@ -56,6 +56,7 @@ class Draft:
     text: str
     meta: NoteMetadata  #: its protection is filled in by `ProtectionRules` from what is stated
     stated: Protection
+    content_hash: str  #: of the text
     ingested_at: datetime | None = None  #: None: now, unless it is a note whose text stays
 
 

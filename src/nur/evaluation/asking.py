@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from nur.domain.access import LOCAL, Caller
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, NoteMetadata, Principal
+from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure, Protection
 from nur.evaluation.measures import Span
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 LIMIT = 50
 LONGEST_TURN = 50_000
 AT_ONCE = 32
-_PRINCIPAL = Principal()
+_CALLER = Caller(LOCAL, "evaluation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class LoadedDataset:
         result = await self.services.search(
             SearchRequest(
                 query=question.text[:500],
-                principal=_PRINCIPAL,
+                caller=_CALLER,
                 where=self.where(scope or question.scope),
                 limit=LIMIT,
                 mode=mode,
@@ -93,12 +94,14 @@ class LoadedDataset:
     def where(self, scope: str | None) -> NoteFilter:
         """What a question about a scope may search."""
         if self.data.load_as == "stored":
-            return NoteFilter()
+            return NoteFilter(tenant=LOCAL.tenant)
         if self.data.load_as == "turns":
-            return NoteFilter(kinds=frozenset({Kind.TURN}), conversation_id=scope)
+            return NoteFilter(tenant=LOCAL.tenant, kinds=frozenset({Kind.TURN}), conversation_id=scope)
         if self.data.load_as == "memories":
-            return NoteFilter(kinds=frozenset({Kind.MEMORY}))
-        return NoteFilter(kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None)
+            return NoteFilter(tenant=LOCAL.tenant, kinds=frozenset({Kind.MEMORY}))
+        return NoteFilter(
+            tenant=LOCAL.tenant, kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None
+        )
 
     async def _store(self, row: Row, place: int) -> None:
         if self.data.load_as == "turns":
@@ -107,7 +110,7 @@ class LoadedDataset:
                 place,
                 role=self._role(row),
                 content=row.text[:LONGEST_TURN],
-                principal=_PRINCIPAL,
+                caller=_CALLER,
                 on_failure=OnEmbeddingFailure.REJECT,
             )
         elif self.data.load_as == "memories":
@@ -116,7 +119,7 @@ class LoadedDataset:
                 type="fact",
                 confidence=1.0,
                 conversation_id=None,
-                principal=_PRINCIPAL,
+                caller=_CALLER,
                 on_failure=OnEmbeddingFailure.REJECT,
             )
         else:
@@ -130,7 +133,7 @@ class LoadedDataset:
                     occurred_at=_moment(row.meta.get("date")),
                 ),
                 Protection(),
-                principal=_PRINCIPAL,
+                caller=_CALLER,
                 on_failure=OnEmbeddingFailure.REJECT,
             )
         self.row_of[stored.note.public_id] = row.id

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
+from uuid import UUID
 
-from nur.domain.search import COLLECTIONS, collection_of
+from nur.domain.kinds import collection_of, collections_of
+from nur.domain.notes import NoteId
 from nur.evaluation.asking import LIMIT, Answer
 from nur.evaluation.measures import Span
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey
     from nur.evaluation.asking import LoadedDataset
     from nur.evaluation.dataset import Question
-    from nur.ports.ledger import ChunkWithNote
+    from nur.ports.chunks import ChunkWithNote
 
 Name = Literal["lexical", "dense", "specification"]
 T = TypeVar("T")
@@ -91,8 +93,10 @@ class Baseline:
     async def _lexical(self, query: str, where: NoteFilter) -> Mapping[ChunkKey, float]:
         """BM25 by the full-text table alone: the question's words without stop words, joined by OR."""
         terms = candidate_terms(query_terms(query, ANALYZER), {}, 0)
-        found = await self.asked.services.ledger.lexical([row_word(term) for term in terms], where, LIMIT * OVERFETCH)
-        return {one.chunk_key: one.score for one in found}
+        services = self.asked.services
+        words = [row_word(term) for term in terms]
+        found = await services.stores.chunks.by_words(words, where, services.clock.now(), LIMIT * OVERFETCH)
+        return {key: 1 / rank for rank, key in enumerate(found, 1)}
 
     async def _nearest(self, query: str, where: NoteFilter, limit: int) -> Mapping[ChunkKey, float]:
         """The nearest chunks to the question's own vector, without any weighting."""
@@ -106,7 +110,7 @@ class Baseline:
         while True:
             nearest = await self._nearest(query, where, looked_at)
             found = [candidate for candidate, _ in await self._visible(nearest, where)]
-            names = [name for name, kind in COLLECTIONS if kind in where.kinds]
+            names = collections_of(where.kinds)
             lists = [[one for one in found if collection_of(one.note) == name][:wanted] for name in names]
             if len(nearest) < looked_at or looked_at >= MOST_CHUNKS or all(len(one) == wanted for one in lists):
                 break
@@ -122,6 +126,7 @@ class Baseline:
         """Chunks with their scores, in order; what has meanwhile gone is left out."""
         missing = [key for key in scores if key not in self._read]
         if missing:
-            read = await self.asked.services.ledger.candidates(missing, where)
-            self._read.update({candidate.stored.chunk_key: candidate for candidate in read})
+            services, unknown = self.asked.services, NoteId(UUID(int=0))
+            wanted = dict.fromkeys(missing, unknown)
+            self._read.update(await services.stores.chunks.show(wanted, where, services.clock.now()))
         return [(self._read[key], score) for key, score in scores.items() if key in self._read]

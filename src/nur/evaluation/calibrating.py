@@ -1,4 +1,4 @@
-"""Choose the relevance floor of a store's embedding model, and write its profile."""
+"""Choose the relevance floor of a store's embedding model, and write its calibration."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _below(scores: Sequence[float], floor: float) -> float:
 def bare(services: Services) -> Services:
     """The services with a search that shows everything, whatever floor there is."""
     search = services.search
-    return replace(services, search=replace(search, profile=replace(search.profile, floor=None)))
+    return replace(services, search=replace(search, calibration=replace(search.calibration, floor=None)))
 
 
 async def off_topic_scores(system: System) -> list[float]:
@@ -78,17 +78,17 @@ async def off_topic_scores(system: System) -> list[float]:
 
 
 def measured(kept: ModelCalibration, found: Calibration, questions: int) -> ModelCalibration:
-    """The profile with its new floor; the weights stay as they are, since .3 to .7 are alike on every set measured."""
+    """The calibration with its new floor; the weights stay: .3 to .7 are alike on every set measured."""
     return replace(
         kept, floor=found.floor, measured_at=datetime.now(UTC).isoformat(timespec="seconds"), questions=questions
     )
 
 
-def write(profile: ModelCalibration, data_dir: Path) -> Path:
-    """Put the profile into the data folder, whole or not at all."""
-    path = data_dir / FOLDER / file_name(profile.embedding_version)
+def write(calibration: ModelCalibration, data_dir: Path) -> Path:
+    """Put the calibration into the data folder, whole or not at all."""
+    path = data_dir / FOLDER / file_name(calibration.embedding_version)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     unfinished = path.with_name(path.name + ".new")
-    unfinished.write_text(profile.to_json(), encoding="utf-8")
+    unfinished.write_text(calibration.to_json(), encoding="utf-8")
     unfinished.replace(path)
     return path

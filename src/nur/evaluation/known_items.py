@@ -6,10 +6,11 @@ import random
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from nur.domain.access import LOCAL
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
 from nur.evaluation.dataset import DataSet, Question
-from nur.ports.ledger import UNKNOWN
+from nur.ports.chunks import UNKNOWN
 from nur.retrieval.ranking.queries import FUNCTION_WORDS, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
@@ -17,10 +18,11 @@ from nur.retrieval.text.sentences import split
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from datetime import datetime
 
     from nur.bootstrap import Services
     from nur.domain.notes import Note
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
 
 SENTENCE, WORDS = "sentence", "words"
 #: Words of a question that is made of words: as many as people type.
@@ -35,7 +37,7 @@ async def draw(services: Services, limit: int) -> DataSet:
     One half asks with a whole sentence, stop words and all; the other with a few of a sentence's rarer words, in no
     sentence at all. Raises BadRequest when there is nothing to ask about.
     """
-    notes = [note async for note in _notes(services.ledger)]
+    notes = [note async for note in _notes(services.stores, services.clock.now())]
     same_text: dict[str, list[str]] = defaultdict(list)
     for note in notes:
         same_text[note.content_hash].append(note.public_id)
@@ -44,9 +46,9 @@ async def draw(services: Services, limit: int) -> DataSet:
     questions: list[Question] = []
     while notes and len(questions) < limit:
         note = notes.pop()
-        texts = await services.ledger.texts([note.note_id])
+        texts = await services.stores.notes.texts([note.note_id])
         category = (SENTENCE, WORDS)[len(questions) % 2]
-        asked = await _question(services.ledger, texts.get(note.note_id, ""), category, draw)
+        asked = await _question(services.stores, texts.get(note.note_id, ""), category, draw)
         if asked:
             gold = dict.fromkeys(same_text[note.content_hash], 1.0)
             questions.append(Question(note.public_id, asked, None, category, gold, ()))
@@ -55,28 +57,28 @@ async def draw(services: Services, limit: int) -> DataSet:
     return DataSet("your store", "stored", "", (), tuple(questions))
 
 
-async def _notes(ledger: Ledger) -> AsyncIterator[Note]:
+async def _notes(stores: Stores, now: datetime) -> AsyncIterator[Note]:
     after: str | None = None
-    while page := await ledger.notes(NoteFilter(), limit=PAGE, after=after):
+    while page := await stores.notes.page(NoteFilter(tenant=LOCAL.tenant), now, limit=PAGE, after=after):
         for note in page:
             yield note
         after = page[-1].public_id
 
 
-async def _question(ledger: Ledger, text: str, category: str, draw: random.Random) -> str | None:
+async def _question(stores: Stores, text: str, category: str, draw: random.Random) -> str | None:
     """A question about a text; None when it has no sentence worth asking."""
     sentences = [text[start:end].strip() for start, end in split(text)]
     sentences = [sentence for sentence in sentences if SHORTEST <= len(sentence) <= LONGEST]
     if not sentences:
         return None
     sentence = draw.choice(sentences)
-    return sentence if category == SENTENCE else await _rarer_words(ledger, sentence, draw)
+    return sentence if category == SENTENCE else await _rarer_words(stores, sentence, draw)
 
 
-async def _rarer_words(ledger: Ledger, sentence: str, draw: random.Random) -> str | None:
+async def _rarer_words(stores: Stores, sentence: str, draw: random.Random) -> str | None:
     """A few words of the rarer half of a sentence, in their order."""
     terms = [term for term in query_terms(sentence, ANALYZER) if not term.id & 1 and term.word not in FUNCTION_WORDS]
-    corpus = await ledger.corpus([row_word(term.id) for term in terms])
+    corpus = await stores.chunks.statistics([row_word(term.id) for term in terms])
     frequency = {term.word: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
     rarer = sorted(frequency, key=lambda word: frequency[word])[: max(WORDS_ASKED, len(frequency) // 2)]
     if len(rarer) < WORDS_ASKED:

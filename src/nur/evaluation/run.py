@@ -65,17 +65,17 @@ async def evaluate(folder: Path, wanted: Wanted, progress: Progress) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A calibration, and the profile that holds from now on."""
+    """A calibration, and the calibration that holds from now on."""
 
     found: Calibration
-    profile: ModelCalibration
-    path: Path | None  #: where it was written; None where there was too little to tell and the profile stays
+    calibration: ModelCalibration
+    path: Path | None  #: where it was written; None where there was too little to tell and the calibration stays
 
 
 async def evaluate_own(
     settings: Settings, wanted: Wanted, progress: Progress, *, calibrate: bool
 ) -> tuple[Report, Calibrated | None]:
-    """Measure the user's own store; with `calibrate` also write its model's profile. Raises DataFolderInUse."""
+    """Measure the user's own store; with `calibrate` also write its model's calibration. Raises DataFolderInUse."""
     async with bootstrap.running(settings) as services:
         asked = LoadedDataset(services, await known_items.draw(services, wanted.questions or OWN_QUESTIONS))
         report = await _measured(asked, settings, wanted, progress, 0.0)
@@ -86,9 +86,9 @@ async def evaluate_own(
         off_topic = await calibrating.off_topic_scores(bare)
         found = calibrating.choose_floor(known, off_topic)
         if not found.told:
-            return report, Calibrated(found, services.search.profile, None)
-        profile = calibrating.measured(services.search.profile, found, len(known) + len(off_topic))
-        return report, Calibrated(found, profile, calibrating.write(profile, settings.nur_data_dir))
+            return report, Calibrated(found, services.search.calibration, None)
+        calibration = calibrating.measured(services.search.calibration, found, len(known) + len(off_topic))
+        return report, Calibrated(found, calibration, calibrating.write(calibration, settings.nur_data_dir))
 
 
 async def _measured(

@@ -1,1 +1,1 @@
-"""What Nur needs of the outside, as Protocols. Each has an in-memory twin in `nur.adapters.in_memory`."""
+"""What Nur needs of the outside, as Protocols."""

@@ -44,6 +44,7 @@ class Neighbour:
     """A chunk near the query."""
 
     chunk_key: ChunkKey
+    note_id: NoteId
     similarity: float  #: cosine, -1 to 1
 
 
@@ -82,7 +83,7 @@ class VectorIndex(Protocol):
         ...
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first. May be stale: the ledger has the last word."""
+        """The nearest chunks that pass the filter, nearest first. May be stale: the store decides what is shown."""
         ...
 
     async def count(self) -> int:

@@ -1,6 +1,6 @@
 """What was measured about an embedding model: how much its cosines count, and below what nothing is an answer.
 
-A profile belongs to an embedding version. The packaged model's stands here; others are measured on the owner's own
+A calibration belongs to an embedding version. The packaged model's stands here; others are measured on the owner's own
 store and kept as `profiles/<embedding version>.json` in the data folder.
 """
 
@@ -36,15 +36,15 @@ class ModelCalibration:
         return bool(self.measured_at)
 
     def to_json(self) -> str:
-        """The profile as kept in a file."""
+        """The calibration as kept in a file."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> ModelCalibration:
-        """The profile that was kept; unknown keys are a later version's. Raises ValueError, naming what is wrong."""
+        """Read a stored calibration; unknown keys are a later version's. Raises ValueError that names the problem."""
         found = json.loads(text)
-        _insist(isinstance(found, dict), "a profile is a JSON object")
-        _insist(isinstance(found.get("embedding_version"), str), "a profile names its embedding_version")
+        _insist(isinstance(found, dict), "a calibration is a JSON object")
+        _insist(isinstance(found.get("embedding_version"), str), "a calibration names its embedding_version")
         known = {name: value for name, value in found.items() if name in {field.name for field in fields(cls)}}
         for name, (low, high) in _RANGES.items():
             _insist(_is_between(known.get(name, low), low, high), f"{name} must be a number from {low} to {high}")
@@ -90,10 +90,10 @@ BUILT_IN = {LOCAL.embedding_version: LOCAL}
 
 
 def calibration_of(embedding_version: str) -> ModelCalibration:
-    """The profile that comes with the program: measured for the packaged model, a stated default for any other."""
+    """The calibration that comes with the program: measured for the packaged model, a stated default for any other."""
     return BUILT_IN.get(embedding_version) or ModelCalibration(embedding_version=embedding_version)
 
 
 def file_name(embedding_version: str) -> str:
-    """Where a version's profile is kept: the version, with `_` for what no file system likes, `.json` behind it."""
+    """Where a version's calibration is kept: the version, with `_` for what no file system likes, `.json` behind it."""
     return re.sub(r"[^\w.\-]", "_", embedding_version) + ".json"

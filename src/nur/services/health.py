@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from nur.domain.embedding import Probe
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Backlog, Ledger
+    from nur.ports.outbox import Backlog
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import IndexHealth, VectorIndex
     from nur.services.indexing.watch_index import WatchIndex
 
@@ -48,7 +49,7 @@ class HealthReport:
 class Health:
     """Checks everything that Nur depends on; the embedder's probe is cached."""
 
-    ledger: Ledger
+    stores: Stores
     index: VectorIndex
     watch_index: WatchIndex
     embedder: Embedder
@@ -90,8 +91,8 @@ class Health:
         """Whether the store can be read and, as far as is known, written."""
         started = self.clock.monotonic()
         try:
-            await self.ledger.ping()
-            backlog = await self.ledger.backlog(self.clock.now())
+            await self.stores.ping()
+            backlog = await self.stores.outbox.backlog(self.clock.now())
         except NurError as error:
             return {"status": HealthStatus.UNHEALTHY, "code": error.code, "error": str(error)}
         return {

@@ -1,35 +1,36 @@
-"""The privacy filter (PrivacyFilterService): asked before anything stored is shown."""
+"""The privacy filter (PrivacyFilterService): consulted before anything stored is shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Visibility
+from nur.domain.notes import SHARED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from nur.domain.notes import Note, Principal
-    from nur.ports.ledger import ScoringView
+    from nur.domain.access import Principal
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import Note
+    from nur.domain.search import SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFilter:
-    """Decides what a principal may see. It allows everything of the tenant's unless `enforced`."""
+    """Decides what a principal may see: everything of its tenant, unless `enforced`."""
 
     enforced: bool = False
 
-    def filter_results(self, found: Iterable[ScoringView], principal: Principal) -> list[ScoringView]:
-        """What may be shown, in its order."""
-        return [one for one in found if self._allows(principal, one.tenant, one.owner, one.visibility)]
+    def limit(self, request: SearchRequest) -> SearchRequest:
+        """The request, limited to what its caller may see."""
+        return replace(request, where=self.visible(request.where, request.caller.principal))
+
+    def visible(self, where: NoteFilter, principal: Principal) -> NoteFilter:
+        """The filter, limited to what the principal may see."""
+        visible_to = principal.name if self.enforced else None
+        return replace(where, tenant=principal.tenant, visible_to=visible_to)
 
     def can_access(self, note: Note, principal: Principal) -> bool:
-        """A note is its owner's; others of the tenant see what is visible to the team or the organisation."""
-        return self._allows(principal, note.tenant, note.owner, note.meta.visibility)
-
-    def _allows(self, principal: Principal, tenant: str, owner: str, visibility: Visibility) -> bool:
-        if tenant != principal.tenant:
+        """A note belongs to its owner; others of the tenant see what is visible to the team or the organisation."""
+        if note.tenant != principal.tenant:
             return False
-        shared = visibility in (Visibility.TEAM, Visibility.ORG)
-        return not self.enforced or shared or owner == principal.name
+        return not self.enforced or note.meta.visibility in SHARED or note.owner == principal.name

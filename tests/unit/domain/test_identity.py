@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.chunks import sha256
-from nur.domain.notes import Kind, NoteMetadata, identity
+from nur.domain.kinds import identity
+from nur.domain.notes import Kind, NoteMetadata
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FULL = NoteMetadata(

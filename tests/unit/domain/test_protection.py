@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from nur.domain.chunks import sha256
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Status, Visibility
 from nur.domain.protection import ProtectionRules
 from nur.domain.writes import Draft, Protection
-from tests.ledger_notes import START, a_note
+from tests.store_notes import START, a_note
 
 DAY = timedelta(days=1)
 RULES = ProtectionRules(frozenset({"medical"}))
@@ -20,10 +21,14 @@ NORMAL, SENSITIVE, HIGH = Sensitivity
 ME, TEAM = Visibility.ME, Visibility.TEAM
 
 
+def a_draft(kind: Kind, text: str, meta: NoteMetadata, stated: Protection) -> Draft:
+    return Draft(kind=kind, text=text, meta=meta, stated=stated, content_hash=sha256(text))
+
+
 def resolved(stated: dict[str, Any], existing: dict[str, Any] | None, source: str | None, text: str) -> NoteMetadata:
     note = None if existing is None else a_note("Blood count.", **existing)
     meta = NoteMetadata(source_system=source)
-    draft = Draft(kind=Kind.ARTIFACT, text=text, meta=meta, stated=Protection(**stated))
+    draft = a_draft(Kind.ARTIFACT, text, meta, Protection(**stated))
     return RULES.resolve(draft, note, START).meta
 
 
@@ -104,5 +109,5 @@ def test_an_ordinary_source_is_replaced() -> None:
 
 
 def test_no_rules_no_sensitive_sources() -> None:
-    draft = Draft(kind=Kind.NOTE, text="x", meta=NoteMetadata(source_system="medical"), stated=Protection())
+    draft = a_draft(Kind.NOTE, "x", NoteMetadata(source_system="medical"), Protection())
     assert ProtectionRules().resolve(draft, None, START) == replace(draft)

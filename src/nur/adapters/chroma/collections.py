@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS, collections_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MEMORY = "memory"
-HISTORY = "history"
-ARTIFACTS = "artifacts"  #: whole artifacts, and the parents of cut ones
-ARTIFACT_CHUNKS = "artifact_chunks"
-NOTES = "notes"  #: notes and events
+    from nur.domain.notes import Kind
 
-ALL = (MEMORY, HISTORY, ARTIFACTS, ARTIFACT_CHUNKS, NOTES)
+ARTIFACTS = "artifacts"  #: whole artifacts, and the parents of chunked ones
 
-_OF_KIND = {
-    Kind.MEMORY: (MEMORY,),
-    Kind.TURN: (HISTORY,),
-    Kind.ARTIFACT: (ARTIFACTS, ARTIFACT_CHUNKS),
-    Kind.NOTE: (NOTES,),
-    Kind.EVENT: (NOTES,),
-}
+ALL = tuple(collections_of(frozenset(KINDS)))
 
 
 def of_record(kind: Kind, *, is_chunked: bool) -> str:
-    """Where a chunk's record goes. Only artifacts keep whole and cut ones apart."""
-    return _OF_KIND[kind][-1 if is_chunked else 0]
+    """The collection of a chunk's record."""
+    return KINDS[kind].chunk_collection if is_chunked else KINDS[kind].collection
 
 
 def of_kinds(kinds: Iterable[Kind]) -> tuple[str, ...]:
-    """The collections to ask for these kinds, each once."""
-    return tuple(dict.fromkeys(name for kind in sorted(kinds) for name in _OF_KIND[kind]))
+    """The collections to query for these kinds, each once."""
+    return tuple(collections_of(frozenset(kinds)))
+
+
+def kinds_in(collection: str) -> frozenset[Kind]:
+    """The kinds that share a collection."""
+    return frozenset(kind for kind, spec in KINDS.items() if collection in (spec.collection, spec.chunk_collection))

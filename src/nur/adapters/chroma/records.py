@@ -7,7 +7,8 @@ from datetime import UTC
 from typing import TYPE_CHECKING, TypeAlias
 
 from nur.adapters.chroma import collections as names
-from nur.domain.notes import DEFAULT_TENANT, Kind, Status
+from nur.domain.access import DEFAULT_TENANT
+from nur.domain.notes import Kind, Status
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -123,6 +124,7 @@ def _described(note: Note) -> Metadata:
 def _stamped(note: Note, revision: int, model: EmbeddingModel, store_id: str) -> Metadata:
     return {
         "tenant": note.tenant,
+        "owner": note.owner,
         "note_id": str(note.note_id),
         "kind": str(note.kind),
         "revision": revision,

@@ -185,7 +185,7 @@ class ChromaStore:
     def _find_or_make(self, name: str) -> Collection:
         found = self._find(name)
         if found is None:
-            # Someone may make it at the same moment: then this gives back theirs, with their metadata.
+            # Someone may make it at the same moment: then this returns theirs, with their metadata.
             found = self.client.get_or_create_collection(
                 name + self._suffix,
                 metadata=self._marks,

@@ -1,4 +1,4 @@
-"""Chroma as a derived index: the specification's collections, kept in step with the ledger."""
+"""Chroma as a derived index: the specification's collections, kept in step with the store."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from uuid import UUID
 
 from chromadb.errors import ChromaError
 
@@ -20,7 +21,7 @@ from nur.adapters.chroma.scrub import scrub
 from nur.adapters.chroma.store import ChromaStore
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import IndexDown, NurError
-from nur.domain.notes import ChunkKey
+from nur.domain.notes import ChunkKey, NoteId
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.vector_index import IndexHealth, Neighbour
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from nur.adapters.chroma.records import ChromaRecord
     from nur.adapters.chroma.store import ChromaHit, ExistingRecord
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import NoteId
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp
@@ -61,7 +61,7 @@ class ChromaVectorIndex:
 
     Writes are ordered by reading the revision that Chroma holds, under a lock of this process. A removal leaves no
     record to read, so this process remembers it: after a restart, or beside another worker, a stale write could put a
-    removed note's records back. The ledger keeps those from being shown, and a rebuild drops them.
+    removed note's records back. The store keeps those from being shown, and a rebuild drops them.
     """
 
     name = "chroma"
@@ -122,11 +122,10 @@ class ChromaVectorIndex:
             async with asyncio.timeout(self._query_seconds):
                 answers = await self._ask(vector, note_filter, limit)
         except TimeoutError as error:
+            metrics.CHROMA_ERRORS.labels("TimeoutError").inc()
             _log.error("chroma_failed", operation="query", error="TimeoutError")
             raise IndexDown(f"{self._place} did not answer within {self._query_seconds:g} seconds.") from error
-        found = [
-            Neighbour(ChunkKey(int(hit.metadata["chunk_key"])), hit.similarity) for hits in answers for hit in hits
-        ]
+        found = [_neighbour(hit) for hits in answers for hit in hits]
         found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))
         return found[:limit]
 
@@ -260,3 +259,8 @@ class ChromaVectorIndex:
             _log.error("chroma_failed", operation=operation, error=cause)
             answered = isinstance(error, ChromaError)
             raise IndexDown(f"{self._place} failed: {cause}" if answered else self._place.unreachable) from error
+
+
+def _neighbour(hit: ChromaHit) -> Neighbour:
+    note_id = NoteId(UUID(str(hit.metadata["note_id"])))
+    return Neighbour(ChunkKey(int(hit.metadata["chunk_key"])), note_id, hit.similarity)

@@ -1,4 +1,4 @@
-"""A selection as Chroma's `where`.
+"""A NoteFilter as Chroma's `where`.
 
 Chroma 1.5.9 looks up all ids that meet a `where` before it searches, 6 to 10 microseconds each: over 30,000 records a
 search takes 18 ms without one and 200 ms with `tenant = default`, which nearly all of them meet. So there are two sorts
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from nur.adapters.chroma import collections as names
-from nur.domain.notes import Kind
+from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,13 @@ Clause: TypeAlias = "dict[str, object]"
 
 def asked(note_filter: NoteFilter, collection: str) -> list[Clause]:
     """What the caller asked for, as far as it narrows this collection."""
-    return [*_equal(note_filter), *_certain(note_filter), *_when(note_filter), *_within(note_filter, collection)]
+    return [
+        *_equal(note_filter),
+        *_certain(note_filter),
+        *_when(note_filter),
+        *_within(note_filter, collection),
+        *_visible(note_filter),
+    ]
 
 
 def _equal(note_filter: NoteFilter) -> list[Clause]:
@@ -57,12 +63,20 @@ def _when(note_filter: NoteFilter) -> list[Clause]:
 
 
 def _within(note_filter: NoteFilter, collection: str) -> list[Clause]:
-    if collection == names.HISTORY and note_filter.conversation_id is not None:
-        return [{"conversation_id": note_filter.conversation_id}]
-    if collection == names.NOTES and not {Kind.NOTE, Kind.EVENT} <= note_filter.kinds:
-        kind = Kind.NOTE if Kind.NOTE in note_filter.kinds else Kind.EVENT
-        return [{"kind": str(kind)}]
-    return []
+    kinds = names.kinds_in(collection)
+    clauses: list[Clause] = []
+    if Kind.TURN in kinds and note_filter.conversation_id is not None:
+        clauses.append({"conversation_id": note_filter.conversation_id})
+    if not kinds <= note_filter.kinds:
+        clauses.append({"kind": {"$in": sorted(str(kind) for kind in kinds & note_filter.kinds)}})
+    return clauses
+
+
+def _visible(note_filter: NoteFilter) -> list[Clause]:
+    if note_filter.visible_to is None:
+        return []
+    shared: Clause = {"visibility_scope": {"$in": sorted(str(scope) for scope in SHARED)}}
+    return [{"$or": [shared, {"owner": note_filter.visible_to}]}]
 
 
 def standing(note_filter: NoteFilter, collection: str, now: datetime) -> list[Clause]:

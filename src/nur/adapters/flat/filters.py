@@ -1,4 +1,4 @@
-"""Filter columns: a selection becomes a mask over rows in a few numpy comparisons."""
+"""Filter columns: a NoteFilter becomes a mask over rows in a few numpy comparisons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from nur.domain.notes import Kind
+from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,7 +23,7 @@ _KINDS = tuple(Kind)
 _TURN = _KINDS.index(Kind.TURN)
 
 _EQUALS = ("type", "source_system", "sensitivity", "visibility", "project", "agent", "scope")
-_CODED = ("tenant", "conversation_id", *_EQUALS)
+_CODED = ("tenant", "owner", "conversation_id", *_EQUALS)
 _PLACE = {name: place for place, name in enumerate(_CODED)}
 
 _MISSING = -1  #: the note has no such value
@@ -32,7 +32,7 @@ _UNKNOWN = -2  #: no note has the value that is asked for
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A selection at one moment, in codes and epoch seconds."""
+    """A filter at one moment, in codes and epoch seconds."""
 
     equal: tuple[tuple[int, int], ...]  #: place in the coded columns, code
     kinds: Mask | None  #: by the kind's place; None: all of them
@@ -40,6 +40,8 @@ class Condition:
     min_confidence: float | None
     occurred_from: float | None
     occurred_to: float | None
+    visible_to: int | None  #: the owner's code
+    shared: tuple[int, ...]  #: codes of the visibilities that others may see
     now: float
 
 
@@ -62,12 +64,13 @@ class Vocabulary:
         meta = note.meta
         return [
             self.code(note.tenant),
+            self.code(note.owner),
             self.code(meta.conversation_id),
             *(self.code(getattr(meta, name)) for name in _EQUALS),
         ]
 
     def condition(self, where: NoteFilter, now: datetime) -> Condition:
-        """What rows must show to be in the selection."""
+        """What rows must have to pass the filter."""
         asked = {name: getattr(where, name) for name in ("tenant", *_EQUALS)}
         every_kind = len(where.kinds) == len(_KINDS)
         conversation = where.conversation_id
@@ -78,6 +81,8 @@ class Vocabulary:
             min_confidence=where.min_confidence,
             occurred_from=_epoch(where.occurred_from),
             occurred_to=_epoch(where.occurred_to),
+            visible_to=None if where.visible_to is None else self._known(where.visible_to),
+            shared=tuple(self._known(scope) for scope in SHARED),
             now=now.timestamp(),
         )
 
@@ -100,7 +105,7 @@ class Columns:
         self._expires = np.full(size, np.inf)
 
     def write(self, row: int, note: Note, vocabulary: Vocabulary) -> None:
-        """Say what note a row belongs to."""
+        """Set the note that a row belongs to."""
         meta = note.meta
         self._coded[:, row] = vocabulary.codes(note)
         self._kinds[row] = _KINDS.index(note.kind)
@@ -109,7 +114,7 @@ class Columns:
         self._expires[row] = math.inf if meta.expires_at is None else meta.expires_at.timestamp()
 
     def mask(self, condition: Condition, rows: int) -> Mask:
-        """Which of the first `rows` rows are in the selection."""
+        """Which of the first `rows` rows pass the filter."""
         found: Mask = self._expires[:rows] > condition.now
         for place, code in condition.equal:
             found &= self._coded[place, :rows] == code
@@ -124,4 +129,7 @@ class Columns:
             found &= self._occurred[:rows] >= condition.occurred_from
         if condition.occurred_to is not None:
             found &= self._occurred[:rows] <= condition.occurred_to
+        if condition.visible_to is not None:
+            own = self._coded[_PLACE["owner"], :rows] == condition.visible_to
+            found &= own | np.isin(self._coded[_PLACE["visibility"], :rows], condition.shared)
         return found

@@ -1,4 +1,4 @@
-"""Reading the ledger's vectors into the flat index when it opens."""
+"""Reading the stored vectors into the flat index when it opens."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ no longer counts: nobody reads its answer).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ class Scored:
     """A chunk with its score in the table's encoding."""
 
     chunk_key: ChunkKey
+    note_id: NoteId
     score: float
 
 
@@ -44,12 +45,14 @@ class _Block:
     vectors: Rows
     columns: Columns
     keys: Keys
+    notes: list[NoteId | None]
     alive: Mask
 
     @classmethod
     def empty(cls, encoding: Encoding) -> _Block:
         alive = np.zeros(BLOCK_ROWS, np.bool_)
-        return cls(encoding.empty(BLOCK_ROWS), Columns(BLOCK_ROWS), np.zeros(BLOCK_ROWS, np.int64), alive)
+        keys, notes = np.zeros(BLOCK_ROWS, np.int64), [None] * BLOCK_ROWS
+        return cls(encoding.empty(BLOCK_ROWS), Columns(BLOCK_ROWS), keys, [*notes], alive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +65,26 @@ class Snapshot:
 
     def search(self, query: Rows, condition: Condition, limit: int) -> list[Scored]:
         """The best rows that meet the condition, best first, ties by key; a chunk being replaced may be there twice."""
-        keys, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-        for number, block in enumerate(self.blocks, 1):
-            rows = BLOCK_ROWS if number < len(self.blocks) else self.last_rows
-            chosen = block.alive[:rows] & block.columns.mask(condition, rows)
+        rows, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
+        for number, block in enumerate(self.blocks):
+            used = self.last_rows if number == len(self.blocks) - 1 else BLOCK_ROWS
+            chosen = block.alive[:used] & block.columns.mask(condition, used)
             if chosen.any():
-                keys.append(block.keys[:rows][chosen])
-                scores.append(self.encoding.scores(block.vectors[:rows], query)[chosen])
-        return _best(np.concatenate(keys), np.concatenate(scores), limit)
+                rows.append(np.flatnonzero(chosen) + number * BLOCK_ROWS)
+                scores.append(self.encoding.scores(block.vectors[:used], query)[chosen])
+        return self._best(np.concatenate(rows), np.concatenate(scores), limit)
 
+    def _best(self, rows: Keys, scores: Scores, limit: int) -> list[Scored]:
+        if len(rows) > limit:
+            # The worst score that still counts; all who share it stay until keys break the tie.
+            threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+            rows, scores = rows[scores >= threshold], scores[scores >= threshold]
+        found = [self._scored(row, score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda one: (-one.score, one.chunk_key))[:limit]
 
-def _best(keys: Keys, scores: Scores, limit: int) -> list[Scored]:
-    if len(keys) > limit:
-        # The worst score that still counts; all who share it stay until keys break the tie.
-        threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        keys, scores = keys[scores >= threshold], scores[scores >= threshold]
-    order = np.lexsort((keys, -scores))[:limit]
-    return [Scored(ChunkKey(int(keys[row])), float(scores[row])) for row in order]
+    def _scored(self, row: int, score: float) -> Scored:
+        block, offset = self.blocks[row // BLOCK_ROWS], row % BLOCK_ROWS
+        return Scored(ChunkKey(int(block.keys[offset])), cast("NoteId", block.notes[offset]), score)
 
 
 class Table:
@@ -156,6 +162,7 @@ class Table:
         block.vectors[offset] = vector
         block.columns.write(offset, note, self._vocabulary)
         block.keys[offset] = key
+        block.notes[offset] = note.note_id
         block.alive[offset] = True
         return row
 

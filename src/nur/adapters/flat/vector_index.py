@@ -2,7 +2,7 @@
 
 Under 1,024 dimensions the vectors themselves are kept and the scan is exact. From there on only sign bits are (38 MB
 for 100,000 chunks of 3,072 dimensions, where vectors take 1.2 GB): the scan picks candidates, whose vectors are then
-read from the ledger and compared exactly.
+read from the store and compared exactly.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from nur.domain.notes import ChunkKey, Status
 from nur.ports.vector_index import IndexHealth, Neighbour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from nur.adapters.flat.encodings import Rows
     from nur.adapters.flat.loading import Fetch, Load
+    from nur.adapters.flat.table import Scored
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock
@@ -41,14 +42,17 @@ CANDIDATES_PER_HIT = 4
 _INLINE_NUMBERS = 200_000  #: work on fewer takes about 1 ms; going to a thread and back takes 0.1 ms
 
 
-def _rescored(vectors: dict[ChunkKey, Floats], query: Floats, limit: int) -> list[Neighbour]:
+def _rescored(
+    vectors: dict[ChunkKey, Floats], notes: Mapping[ChunkKey, NoteId], query: Floats, limit: int
+) -> list[Neighbour]:
     keys = np.fromiter(vectors, np.int64, len(vectors))
     matrix = np.stack(list(vectors.values()))
     # Divide the 200 products, not the 200 x 3,072 coordinates: that would cost as much as scanning 20,000 rows of bits.
     lengths = np.sqrt(np.vecdot(matrix, matrix))
     cosines = matrix @ unit(query) / np.where(lengths > 0, lengths, 1)
     order = np.lexsort((keys, -cosines))[:limit]
-    return [Neighbour(ChunkKey(int(keys[row])), float(cosines[row])) for row in order]
+    found = [(ChunkKey(int(keys[row])), float(cosines[row])) for row in order]
+    return [Neighbour(key, notes[key], cosine) for key, cosine in found]
 
 
 class FlatVectorIndex:
@@ -73,7 +77,7 @@ class FlatVectorIndex:
         self._writing = asyncio.Lock()  # encoding may leave the event loop: no other write may overtake it
 
     async def open(self) -> None:
-        """Read all vectors of the ledger; writes and searches may come meanwhile."""
+        """Read all stored vectors; writes and searches go on meanwhile."""
         if self._wants_signs():
             sampled = await filling.sample(self._load)
             async with self._writing:
@@ -110,13 +114,14 @@ class FlatVectorIndex:
             scored = await self._run(len(table) * query.size, snapshot.search, query, condition, wanted)
         finally:
             table.end_search()
-        scores: dict[ChunkKey, float] = {}
+        best: dict[ChunkKey, Scored] = {}
         for hit in scored:  # a chunk that was replaced during the scan may be there twice, the better one first
-            scores.setdefault(hit.chunk_key, hit.score)
+            best.setdefault(hit.chunk_key, hit)
         if encoding.exact:
-            return [Neighbour(key, score) for key, score in scores.items()]
-        vectors = await self._fetch(list(scores))
-        return await self._run(len(vectors) * len(vector), _rescored, vectors, vector, limit) if vectors else []
+            return [Neighbour(key, hit.note_id, hit.score) for key, hit in best.items()]
+        vectors = await self._fetch(list(best))
+        notes = {key: hit.note_id for key, hit in best.items()}
+        return await self._run(len(vectors) * len(vector), _rescored, vectors, notes, vector, limit) if vectors else []
 
     async def count(self) -> int:
         """How many chunks have a row."""
@@ -127,7 +132,7 @@ class FlatVectorIndex:
         return True
 
     async def reset(self) -> None:
-        """Forget all rows; `open` reads them again and takes the mean anew."""
+        """Drop all rows; `open` reads them again and takes a new mean."""
         async with self._writing:
             self._table = Table(Whole(self._dimensions))
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from nur.domain.notes import ChunkKey
-    from nur.ports.ledger import LexicalHit, TermFrequency
+    from nur.ports.chunks import TermFrequency
 
 
 class LexicalIndex(Protocol):
@@ -26,7 +26,7 @@ class LexicalIndex(Protocol):
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
-    ) -> list[LexicalHit]:
+    ) -> list[ChunkKey]:
         """Chunks with any of the terms whose notes fulfil the condition, best first."""
         ...
 

@@ -1,250 +1,331 @@
-"""Writing notes: transaction bodies, each run inside one transaction by the engine beside it."""
+"""SqlNoteStore: notes, their texts and versions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, literal_column, select, tuple_, update
 
 from nur.adapters.sql import outbox
-from nur.adapters.sql.mapping import (
-    n,
-    note_values,
-)
+from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
+from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, records, to_note
+from nur.adapters.sql.search_log import forget_note
 from nur.adapters.sql.tables import (
     audit_log,
     lexical_totals,
     memory_note_chunks,
     memory_notes,
-    note_chunk_embeddings,
     note_embeddings,
     note_versions,
 )
-from nur.domain.chunks import chunk_uuid
+from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.errors import Conflict
+from nur.domain.kinds import KINDS
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
-from nur.ports.ledger import VERSIONS_KEPT, Written
+from nur.ports.notes import VERSIONS_KEPT, Order, PageCursor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
 
     from nur.adapters.sql.lexical_index import LexicalIndex
-    from nur.ports.ledger import NoteWrite
+    from nur.adapters.sql.runner import Runner
+    from nur.domain.access import WriteContext
+    from nur.domain.filters import NoteFilter
+    from nur.ports.notes import NoteWrite
 
+_notes = memory_notes.c
+_chunks = memory_note_chunks.c
 
-# Statements are built once and given their values as parameters: building one costs more than running it. `values()`
+# Statements are built once and take their values as parameters: building one costs more than running it. `values()`
 # makes an object for each column, 59 for one memory: half of the writer's CPU.
 _INSERT_NOTE = insert(memory_notes)
-_UPDATE_NOTE = update(memory_notes).where(n.note_id == bindparam("held_id"), n.revision == bindparam("held_revision"))
-_HELD_TEXT = select(n.version, n.content_hash, n.title, n.text).where(n.note_id == bindparam("held_id"))
+_UPDATE_NOTE = update(memory_notes).where(
+    _notes.note_id == bindparam("current_id"), _notes.revision == bindparam("current_revision")
+)
+_CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes.text).where(
+    _notes.note_id == bindparam("current_id")
+)
 _INSERT_VERSION = insert(note_versions)
-_INSERT_CHUNKS = insert(memory_note_chunks).returning(memory_note_chunks.c.chunk_key, sort_by_parameter_order=True)
-_INSERT_VECTORS = insert(note_chunk_embeddings)
-_INSERT_POOLED = insert(note_embeddings)
+_INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
 _INSERT_AUDIT = insert(audit_log)
 _ADD_TO_TOTALS = update(lexical_totals).values(
     chunks=lexical_totals.c.chunks + bindparam("more_chunks"), terms=lexical_totals.c.terms + bindparam("more_terms")
 )
+_BY_PUBLIC_ID = select(*NOTE_COLUMNS).where(
+    _notes.tenant_id == bindparam("tenant"), _notes.public_id == bindparam("asked")
+)
+# One query per status: each has an index of its own, where the two together would scan all notes. The status stands
+# there as a literal: with a parameter SQLite plans the query again each time (90 µs instead of 8).
+_BY_IDENTITY = [
+    select(*NOTE_COLUMNS)
+    .where(
+        _notes.tenant_id == bindparam("tenant"),
+        _notes.identity == bindparam("asked"),
+        _notes.status == literal_column(f"'{status.value}'"),
+    )
+    .order_by(_notes.deleted_at.desc())
+    .limit(1)
+    for status in (Status.ACTIVE, Status.DELETED)
+]
 
 
 @dataclass(frozen=True, slots=True)
-class WriteContext:
-    """When a write happens and which call it belongs to."""
+class SqlNoteStore:
+    """Notes in one table; their chunks, lexical rows and vectors are written in the same transaction."""
 
-    now: datetime
-    trace_id: str | None
+    run: Runner
+    lexical_index: LexicalIndex
+
+    async def write(self, write: NoteWrite, context: WriteContext) -> list[ChunkKey]:
+        """Commit one write and return the keys of its new chunks, in order. Raises Conflict."""
+        return await self.run.write(_write, self.lexical_index, write, context)
+
+    async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
+        """Move a note to the trash and delete its chunks, vectors and lexical rows. Raises Conflict."""
+        return await self.run.write(_remove, self.lexical_index, note, context, action=action, indexed=indexed)
+
+    async def purge(self, note: Note, context: WriteContext, *, indexed: bool) -> None:
+        """Erase a note for good, with its versions and the traces that returned it. Raises Conflict."""
+        await self.run.write(_purge, self.lexical_index, note, context, indexed=indexed)
+
+    async def get(self, tenant: str, public_id: str) -> Note | None:
+        """A note by its public id, in the trash or not."""
+        return await self.run.read(_get, tenant, public_id)
+
+    async def by_identity(self, tenant: str, identity: str) -> Note | None:
+        """The active note with this identity, else the one deleted last."""
+        return await self.run.read(_by_identity, tenant, identity)
+
+    async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+        """Notes by their internal ids; unknown ones are left out."""
+        return await self.run.read(_by_ids, note_ids)
+
+    async def page(
+        self,
+        where: NoteFilter,
+        now: datetime,
+        *,
+        limit: int,
+        order: Order = Order.NEWEST,
+        after: str | PageCursor | None = None,
+    ) -> list[Note]:
+        """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
+        return await self.run.read(_page, where, now, limit, order, after)
+
+    async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:
+        """The texts of notes, or their first characters."""
+        return await self.run.read(_texts, note_ids, characters)
+
+    async def all(self, after: NoteId | None, limit: int) -> list[Note]:
+        """A page of the active notes of every tenant, by internal id; expired ones too."""
+        return await self.run.read(_all, after, limit)
+
+    async def expired(self, now: datetime, limit: int) -> list[Note]:
+        """Active notes past their expiry."""
+        return await self.run.read(_expired, now, limit)
+
+    async def trash(self, before: datetime, limit: int) -> list[Note]:
+        """Notes deleted before then, oldest first."""
+        return await self.run.read(_trash, before, limit)
 
 
-def write(connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext) -> Written:
-    """Commit one write, whole. Raises Conflict when the note has moved on."""
+def _write(
+    connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext
+) -> list[ChunkKey]:
     note = write.note
     if write.replaces is None:
         connection.execute(_INSERT_NOTE, {**note_values(note), "text": write.text})
     else:
-        _replace_row(connection, write, write.replaces, context)
+        _replace_row(connection, write, write.replaces, context.now)
     keys: list[ChunkKey] = []
     if write.text is None:
         _touch_chunks(connection, note, indexed=write.indexed)
     else:
         if write.replaces is not None:
-            drop_chunks(connection, lexical_index, note.note_id)
-        keys = _add_chunks(connection, lexical_index, write, context)
+            _drop_chunks(connection, lexical_index, note.note_id)
+        keys = _add_chunks(connection, lexical_index, write, context.now)
     if not write.indexed:
         outbox.enqueue(connection, note.note_id, note.revision, context.now)
-    audit(connection, note, write.action, write.principal, context)
-    return Written(note, keys)
+    _audit(connection, note, write.action, context)
+    return keys
 
 
-def remove(
+def _remove(
     connection: Connection,
     lexical_index: LexicalIndex,
     note: Note,
-    action: str,
-    principal: str,
-    *,
-    indexed: bool,
     context: WriteContext,
+    *,
+    action: str,
+    indexed: bool,
 ) -> Note:
-    """Move a note to the trash; what was derived from it goes at once."""
-    gone = replace(
-        note, status=Status.DELETED, revision=note.revision + 1, deleted_at=context.now, updated_at=context.now
-    )
+    now = context.now
+    gone = replace(note, status=Status.DELETED, revision=note.revision + 1, deleted_at=now, updated_at=now)
     _update_row(connection, gone, note.revision)
-    drop_chunks(connection, lexical_index, note.note_id)
+    _drop_chunks(connection, lexical_index, note.note_id)
     if not indexed:
-        outbox.enqueue(connection, note.note_id, gone.revision, context.now)
-    audit(connection, gone, action, principal, context)
+        outbox.enqueue(connection, note.note_id, gone.revision, now)
+    _audit(connection, gone, action, context)
     return gone
 
 
-def _replace_row(connection: Connection, write: NoteWrite, held_revision: int, context: WriteContext) -> None:
-    """Update the note's row where the revision still holds; a text that changes is kept as a former version."""
+def _purge(
+    connection: Connection, lexical_index: LexicalIndex, note: Note, context: WriteContext, *, indexed: bool
+) -> None:
+    _drop_chunks(connection, lexical_index, note.note_id)
+    gone = delete(memory_notes).where(_notes.note_id == note.note_id, _notes.revision == note.revision)
+    if connection.execute(gone).rowcount != 1:
+        raise Conflict("The note was changed by another write; nothing was erased. Try again.")
+    if not indexed:
+        outbox.enqueue(connection, note.note_id, note.revision + 1, context.now)
+    forget_note(connection, note.note_id)
+    _audit(connection, note, "purge", context)
+    if KINDS[note.kind].ids_tell:
+        lines = update(audit_log).where(audit_log.c.note_id == note.note_id)
+        connection.execute(lines.values(public_id=None))
+
+
+def _replace_row(connection: Connection, write: NoteWrite, current_revision: int, now: datetime) -> None:
+    """Update the note's row if it is still at this revision; a text that changes is kept as a version."""
     note = write.note
     if write.text is None:
-        _update_row(connection, note, held_revision)
+        _update_row(connection, note, current_revision)
         return
-    existing = connection.execute(_HELD_TEXT, {"held_id": note.note_id}).first()
-    if existing is not None and existing.version != note.version:
-        connection.execute(
-            _INSERT_VERSION,
-            {
-                "note_id": note.note_id,
-                "version": existing.version,
-                "content_hash": existing.content_hash,
-                "title": existing.title,
-                "replaced_at": context.now,
-                "text": existing.text,
-            },
-        )
+    current = connection.execute(_CURRENT_TEXT, {"current_id": note.note_id}).first()
+    if current is not None and current.version != note.version:
+        row = {"note_id": note.note_id, "version": current.version, "content_hash": current.content_hash}
+        row |= {"title": current.title, "replaced_at": now, "text": current.text}
+        connection.execute(_INSERT_VERSION, row)
         too_old = note_versions.c.version < note.version - VERSIONS_KEPT
         connection.execute(delete(note_versions).where(note_versions.c.note_id == note.note_id, too_old))
-    _update_row(connection, note, held_revision, text=write.text)
+    _update_row(connection, note, current_revision, text=write.text)
 
 
-def _update_row(connection: Connection, note: Note, held_revision: int, **text: str) -> None:
+def _update_row(connection: Connection, note: Note, current_revision: int, **text: str) -> None:
     values = note_values(note)
     values.pop("note_id")
-    existing = {"held_id": note.note_id, "held_revision": held_revision}
-    if connection.execute(_UPDATE_NOTE, {**values, **text, **existing}).rowcount != 1:
+    current = {"current_id": note.note_id, "current_revision": current_revision}
+    if connection.execute(_UPDATE_NOTE, {**values, **text, **current}).rowcount != 1:
         raise Conflict("The note was changed by another write; nothing was written. Try again.")
 
 
 def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
     """Bring the chunks' revision up to their note's."""
-    values: dict[str, Any] = {"revision": note.revision}
-    if indexed:
-        values["indexed_revision"] = note.revision
-    chunks = memory_note_chunks
-    connection.execute(update(chunks).where(chunks.c.note_id == note.note_id).values(**values))
+    values = {"revision": note.revision} | ({"indexed_revision": note.revision} if indexed else {})
+    connection.execute(update(memory_note_chunks).where(_chunks.note_id == note.note_id).values(**values))
 
 
-def drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
-    """Delete a note's chunks with all that hangs on them."""
-    chunks = memory_note_chunks
-    rows = connection.execute(select(chunks.c.chunk_key, chunks.c.term_count).where(chunks.c.note_id == note_id)).all()
+def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
+    """Delete a note's chunks, lexical rows and vectors."""
+    own = select(_chunks.chunk_key, _chunks.term_count).where(_chunks.note_id == note_id)
+    rows = connection.execute(own).all()
     connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))
     if not rows:
         return
     lexical_index.remove(connection, [ChunkKey(row.chunk_key) for row in rows])
-    connection.execute(delete(chunks).where(chunks.c.note_id == note_id))
-    _count(connection, -len(rows), -sum(row.term_count for row in rows))
+    connection.execute(delete(memory_note_chunks).where(_chunks.note_id == note_id))
+    _add_to_totals(connection, -len(rows), -sum(row.term_count for row in rows))
 
 
-def _add_chunks(
-    connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext
-) -> list[ChunkKey]:
+def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, now: datetime) -> list[ChunkKey]:
     if not write.chunks:
         return []
     note = write.note
-    indexed_revision = note.revision if write.indexed else None
-    rows = []
-    for new in write.chunks:
-        content_hash = new.chunk.content_hash
-        rows.append(
-            {
-                "chunk_id": chunk_uuid(note.note_id, new.chunk.index, content_hash),
-                "note_id": note.note_id,
-                "chunk_index": new.chunk.index,
-                "start_offset": new.chunk.start_char,
-                "end_offset": new.chunk.end_char,
-                "token_count": new.chunk.token_count,
-                "content_hash": content_hash,
-                "context": new.chunk.context,
-                "revision": note.revision,
-                "indexed_revision": indexed_revision,
-                "term_count": new.term_count,
-                "profile": new.profile,
-                "sentences": new.sentences,
-                "created_at": context.now,
-                "text": new.chunk.content,
-            }
-        )
+    rows = [chunk_values(note, new, now, indexed=write.indexed) for new in write.chunks]
     keys = [ChunkKey(key) for key in connection.execute(_INSERT_CHUNKS, rows).scalars()]
     lexical_index.add(connection, {key: new.terms for key, new in zip(keys, write.chunks, strict=True)})
     vectors = {key: new.vector for key, new in zip(keys, write.chunks, strict=True) if new.vector is not None}
-    put_vectors(connection, vectors, write.embedding_version, context.now)
+    add_vectors(connection, vectors, write.embedding_version, now)
     if write.pooled is not None:
-        _add_pooled(connection, note.note_id, write.pooled, write.embedding_version, context.now)
-    _count(connection, len(keys), sum(new.term_count for new in write.chunks))
+        add_pooled(connection, note.note_id, write.pooled, write.embedding_version, now)
+    _add_to_totals(connection, len(keys), sum(new.term_count for new in write.chunks))
     return keys
 
 
-def put_vectors(connection: Connection, vectors: dict[ChunkKey, Any], embedding_version: str, now: datetime) -> None:
-    """Insert the vectors of chunks."""
-    rows = [
-        {
-            "chunk_key": key,
-            "embedding_version": embedding_version,
-            "embedding_dim": len(vector),
-            "created_at": now,
-            "vec": vector,
-        }
-        for key, vector in vectors.items()
-    ]
-    if rows:
-        connection.execute(_INSERT_VECTORS, rows)
+def _add_to_totals(connection: Connection, chunks: int, terms: int) -> None:
+    connection.execute(_ADD_TO_TOTALS, {"more_chunks": chunks, "more_terms": terms})
 
 
-def put_pooled(connection: Connection, note_id: NoteId, pooled: Any, embedding_version: str, now: datetime) -> None:
-    """Insert or replace a note's own vector."""
-    key = (note_embeddings.c.note_id == note_id, note_embeddings.c.embedding_version == embedding_version)
-    connection.execute(delete(note_embeddings).where(*key))
-    _add_pooled(connection, note_id, pooled, embedding_version, now)
-
-
-def _add_pooled(connection: Connection, note_id: NoteId, pooled: Any, embedding_version: str, now: datetime) -> None:
-    """Insert a note's own vector, which it must not have yet."""
-    connection.execute(
-        _INSERT_POOLED,
-        {
-            "note_id": note_id,
-            "embedding_version": embedding_version,
-            "embedding_dim": len(pooled),
-            "created_at": now,
-            "vec": pooled,
-        },
-    )
-
-
-def audit(connection: Connection, note: Note, action: str, principal: str, context: WriteContext) -> None:
-    """Write a line of the audit log."""
+def _audit(connection: Connection, note: Note, action: str, context: WriteContext) -> None:
     connection.execute(
         _INSERT_AUDIT,
         {
             "at": context.now,
             "tenant_id": note.tenant,
-            "principal": principal,
+            "principal": context.principal.name,
             "action": action,
             "note_id": note.note_id,
             "public_id": note.public_id,
             "revision": note.revision,
-            "trace_id": context.trace_id,
+            "call_id": context.call_id,
         },
     )
 
 
-def _count(connection: Connection, chunks: int, terms: int) -> None:
-    connection.execute(_ADD_TO_TOTALS, {"more_chunks": chunks, "more_terms": terms})
+def _get(connection: Connection, tenant: str, public_id: str) -> Note | None:
+    rows = records(connection.execute(_BY_PUBLIC_ID, {"tenant": tenant, "asked": public_id}))
+    return to_note(rows[0]) if rows else None
+
+
+def _by_identity(connection: Connection, tenant: str, identity: str) -> Note | None:
+    for query in _BY_IDENTITY:
+        rows = records(connection.execute(query, {"tenant": tenant, "asked": identity}))
+        if rows:
+            return to_note(rows[0])
+    return None
+
+
+def _by_ids(connection: Connection, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+    rows = records(connection.execute(select(*NOTE_COLUMNS).where(_notes.note_id.in_(note_ids))))
+    return {note.note_id: note for note in map(to_note, rows)}
+
+
+def _page(
+    connection: Connection,
+    where: NoteFilter,
+    now: datetime,
+    limit: int,
+    order: Order,
+    after: str | PageCursor | None,
+) -> list[Note]:
+    rank: ColumnElement[Any] = func.coalesce(_notes.turn_index, -1) if order is Order.LAST_TURNS else _notes.ingested_at
+    query = select(*NOTE_COLUMNS).where(notes_matching(where, now))
+    query = query.order_by(rank.desc(), _notes.note_id.desc()).limit(limit)
+    if isinstance(after, PageCursor):
+        reached = tuple_(
+            literal(after.ingested_at, _notes.ingested_at.type), literal(after.note_id, _notes.note_id.type)
+        )
+        query = query.where(tuple_(_notes.ingested_at, _notes.note_id) < reached)
+    elif after is not None:
+        last = (_notes.tenant_id == where.tenant, _notes.public_id == after)
+        reached_by_id = select(rank, _notes.note_id).where(*last).scalar_subquery()
+        query = query.where(tuple_(rank, _notes.note_id) < reached_by_id)
+    return [to_note(row) for row in records(connection.execute(query))]
+
+
+def _texts(connection: Connection, note_ids: Sequence[NoteId], characters: int | None) -> dict[NoteId, str]:
+    text = _notes.text if characters is None else func.substr(_notes.text, 1, characters).label("text")
+    rows = connection.execute(select(_notes.note_id, text).where(_notes.note_id.in_(note_ids)))
+    return {NoteId(row.note_id): row.text for row in rows}
+
+
+def _all(connection: Connection, after: NoteId | None, limit: int) -> list[Note]:
+    query = select(*NOTE_COLUMNS).where(IS_ACTIVE).order_by(_notes.note_id).limit(limit)
+    if after is not None:
+        query = query.where(_notes.note_id > after)
+    return [to_note(row) for row in records(connection.execute(query))]
+
+
+def _expired(connection: Connection, now: datetime, limit: int) -> list[Note]:
+    past = (_notes.expires_at.is_not(None), _notes.expires_at <= now, IS_ACTIVE)
+    return [to_note(row) for row in records(connection.execute(select(*NOTE_COLUMNS).where(*past).limit(limit)))]
+
+
+def _trash(connection: Connection, before: datetime, limit: int) -> list[Note]:
+    gone = (_notes.status == Status.DELETED.value, _notes.deleted_at < before)
+    query = select(*NOTE_COLUMNS).where(*gone).order_by(_notes.deleted_at, _notes.note_id).limit(limit)
+    return [to_note(row) for row in records(connection.execute(query))]

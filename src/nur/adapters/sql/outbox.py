@@ -1,15 +1,16 @@
-"""The outbox: which notes the index has still to learn about. Transaction bodies."""
+"""SqlOutbox: work that follows a write, leased to workers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, case, delete, func, insert, literal, literal_column, or_, select, update
 
-from nur.adapters.sql.tables import indexing_outbox, memory_note_chunks, memory_notes
+from nur.adapters.sql.tables import indexing_outbox, memory_notes
 from nur.domain.notes import NoteId
-from nur.ports.upkeep import Backlog, DeadLetter, Job
+from nur.ports.outbox import Backlog, DeadLetter, Job, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,144 +18,120 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-o = indexing_outbox.c
+    from nur.adapters.sql.runner import Runner
 
 PENDING, DONE, DEAD = "pending", "done", "dead"
+_rows = indexing_outbox.c
+_notes = memory_notes.c
 
 
-def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetime) -> None:
-    """Ask for the index to be brought to this revision; an open row of the note, dead or not, is raised to it."""
+@dataclass(frozen=True, slots=True)
+class SqlOutbox:
+    """Jobs in one table; at most one open row per note and task."""
+
+    run: Runner
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+        return await self.run.write(lease, worker, limit, now, lease_seconds)
+
+    async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
+        """Extend leases; those that others have taken over stay theirs."""
+        await self.run.write(_renew, jobs, until)
+
+    async def finish(self, job: Job, now: datetime) -> None:
+        """Close the job, unless a newer revision was asked for meanwhile: then it is due again."""
+        await self.run.write(_finish, job, now)
+
+    async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        """Record a failure; the job is due again at `retry_at`, or dead with None."""
+        await self.run.write(_postpone, job, error, retry_at)
+
+    async def backlog(self, now: datetime) -> Backlog:
+        """What waits in the outbox."""
+        return await self.run.read(backlog, now)
+
+    async def count_due(self, now: datetime) -> int:
+        """How many jobs are due or being worked on."""
+        return await self.run.read(count_due, now)
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """Jobs that were given up, newest first."""
+        return await self.run.read(_dead_letters, limit)
+
+    async def retry_dead(self, now: datetime) -> int:
+        """Make every dead letter due again and return how many there were."""
+        return await self.run.write(_retry_dead, now)
+
+    async def purge_done(self, before: datetime) -> int:
+        """Delete rows that were finished before then and return how many."""
+        return await self.run.write(_purge_done, before)
+
+
+def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetime, task: Task = Task.INDEX) -> None:
+    """Ask for a task at this revision; an open row of the note and task, dead or not, is raised to it."""
     raised = (
         update(indexing_outbox)
-        .where(o.note_id == note_id, o.state != DONE)
+        .where(_rows.note_id == note_id, _rows.task == task.value, _rows.state != DONE)
         .values(revision=revision, state=PENDING, attempts=0, available_at=now, last_error=None)
     )
     if connection.execute(raised).rowcount == 0:
-        connection.execute(
-            insert(indexing_outbox).values(
-                note_id=note_id, revision=revision, state=PENDING, attempts=0, available_at=now, created_at=now
-            )
-        )
+        row = {"note_id": note_id, "task": task.value, "revision": revision, "state": PENDING, "attempts": 0}
+        connection.execute(insert(indexing_outbox).values(**row, available_at=now, created_at=now))
 
 
 def enqueue_all(connection: Connection, now: datetime) -> int:
-    """Ask for every active note to be indexed again, the oldest first; gives back how many."""
-    c, m = memory_note_chunks.c, memory_notes.c
-    connection.execute(update(memory_note_chunks).where(c.indexed_revision.is_not(None)).values(indexed_revision=None))
-    active = m.status == "active"
-    revision = select(m.revision).where(m.note_id == o.note_id).scalar_subquery()
-    raised = update(indexing_outbox).where(o.state != DONE, o.note_id.in_(select(m.note_id).where(active)))
-    connection.execute(raised.values(revision=revision, state=PENDING, attempts=0, available_at=now, last_error=None))
-    is_open = select(o.outbox_id).where(o.note_id == m.note_id, o.state != DONE).exists()
-    moment = literal(now, o.available_at.type)
-    rows = select(m.note_id, m.revision, literal(PENDING), literal(0), moment, moment).where(active, ~is_open)
-    rows = rows.order_by(m.ingested_at, m.note_id)
-    columns = ["note_id", "revision", "state", "attempts", "available_at", "created_at"]
-    connection.execute(insert(indexing_outbox).from_select(columns, rows))
+    """Ask for every active note to be indexed, the oldest first, and return how many there are."""
+    active = _notes.status == "active"
+    index = literal(Task.INDEX.value)
+    revision = select(_notes.revision).where(_notes.note_id == _rows.note_id).scalar_subquery()
+    open_index = and_(_rows.state != DONE, _rows.task == Task.INDEX.value)
+    raised = update(indexing_outbox).where(open_index, _rows.note_id.in_(select(_notes.note_id).where(active)))
+    due = {"state": PENDING, "attempts": 0, "available_at": now, "last_error": None}
+    # Whoever is at it may have written to an index that is emptied now: its lease ends, so it cannot close the row.
+    connection.execute(raised.values(revision=revision, **due, leased_by=None, leased_until=None))
+    is_open = select(_rows.outbox_id).where(_rows.note_id == _notes.note_id, open_index).exists()
+    moment = literal(now, _rows.available_at.type)
+    columns = ["note_id", "task", "revision", "state", "attempts", "available_at", "created_at"]
+    new = select(_notes.note_id, index, _notes.revision, literal(PENDING), literal(0), moment, moment)
+    new = new.where(active, ~is_open).order_by(_notes.ingested_at, _notes.note_id)
+    connection.execute(insert(indexing_outbox).from_select(columns, new))
     return connection.execute(select(func.count()).select_from(memory_notes).where(active)).scalar_one()
-
-
-def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-    """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
-    free = or_(o.leased_until.is_(None), o.leased_until <= now)
-    due = (
-        select(o.outbox_id, o.note_id, o.revision, o.attempts)
-        .where(and_(o.state == PENDING, o.available_at <= now, free))
-        .order_by(o.available_at, o.outbox_id)
-        .limit(limit)
-    )
-    rows = connection.execute(due).all()
-    until = now + timedelta(seconds=lease_seconds)
-    taken = update(indexing_outbox).where(o.outbox_id.in_([row.outbox_id for row in rows]))
-    connection.execute(taken.values(leased_by=worker, leased_until=until))
-    return [Job(row.outbox_id, NoteId(row.note_id), row.revision, row.attempts, worker) for row in rows]
-
-
-def finish(connection: Connection, job: Job, now: datetime) -> None:
-    """Close the row if nothing newer was asked meanwhile, else free it for another round."""
-    done = (
-        update(indexing_outbox)
-        .where(_held(job), o.revision == job.revision)
-        .values(state=DONE, finished_at=now, leased_by=None, leased_until=None)
-    )
-    if connection.execute(done).rowcount == 0:
-        _release(connection, job)
-
-
-def postpone(connection: Connection, job: Job, error: str, retry_at: datetime | None) -> None:
-    """Try again then, or give the row up as a dead letter."""
-    values = {"attempts": job.attempts + 1, "last_error": error, "leased_by": None, "leased_until": None}
-    row = update(indexing_outbox).where(_held(job), o.revision == job.revision)
-    changed = row.values(**values, state=DEAD) if retry_at is None else row.values(**values, available_at=retry_at)
-    if connection.execute(changed).rowcount == 0:
-        _release(connection, job)
-
-
-def _release(connection: Connection, job: Job) -> None:
-    connection.execute(update(indexing_outbox).where(_held(job)).values(leased_by=None, leased_until=None))
-
-
-def _held(job: Job) -> ColumnElement[bool]:
-    """The row, while it is this worker's: one whose lease ran out has no say any more."""
-    return and_(o.outbox_id == job.job_id, o.leased_by == job.worker, o.state == PENDING)
-
-
-def renew(connection: Connection, jobs: Sequence[Job], until: datetime) -> None:
-    """Hold leases longer."""
-    for job in jobs:
-        connection.execute(update(indexing_outbox).where(_held(job)).values(leased_until=until))
 
 
 def release_all(connection: Connection) -> None:
     """For a process that owns the store alone: whoever held leases is dead."""
-    connection.execute(
-        update(indexing_outbox).where(o.leased_by.is_not(None)).values(leased_by=None, leased_until=None)
-    )
+    leased = update(indexing_outbox).where(_rows.leased_by.is_not(None))
+    connection.execute(leased.values(leased_by=None, leased_until=None))
 
 
-def retry_dead(connection: Connection, now: datetime) -> int:
-    """Give every dead letter a new life."""
-    dead = update(indexing_outbox).where(o.state == DEAD)
-    revived = dead.values(state=PENDING, attempts=0, available_at=now, leased_by=None, leased_until=None)
-    return connection.execute(revived).rowcount
-
-
-def dead_letters(connection: Connection, limit: int) -> list[DeadLetter]:
-    """Jobs that were given up, newest first."""
-    m = memory_notes.c
-    query = (
-        select(o.note_id, m.public_id, o.revision, o.attempts, o.last_error)
-        .select_from(indexing_outbox.outerjoin(memory_notes, m.note_id == o.note_id))
-        .where(o.state == DEAD)
-        .order_by(o.outbox_id.desc())
+def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+    """Take jobs that are due, oldest first."""
+    free = or_(_rows.leased_until.is_(None), _rows.leased_until <= now)
+    due = (
+        select(_rows.outbox_id, _rows.note_id, _rows.revision, _rows.attempts, _rows.task)
+        .where(and_(_rows.state == PENDING, _rows.available_at <= now, free))
+        .order_by(_rows.available_at, _rows.outbox_id)
         .limit(limit)
     )
-    rows = connection.execute(query)
-    return [DeadLetter(NoteId(r.note_id), r.public_id, r.revision, r.attempts, r.last_error) for r in rows]
-
-
-def count_due(connection: Connection, now: datetime) -> int:
-    """How many rows wait for nothing but a worker, or are being worked on."""
-    due = (o.state == literal_column("'pending'"), o.available_at <= now)
-    return connection.execute(select(func.count()).select_from(indexing_outbox).where(*due)).scalar_one()
-
-
-def purge_done(connection: Connection, before: datetime) -> int:
-    """Forget rows that were finished before then."""
-    return connection.execute(delete(indexing_outbox).where(o.state == DONE, o.finished_at < before)).rowcount
+    rows = connection.execute(due).all()
+    until = now + timedelta(seconds=lease_seconds)
+    taken = update(indexing_outbox).where(_rows.outbox_id.in_([row.outbox_id for row in rows]))
+    connection.execute(taken.values(leased_by=worker, leased_until=until))
+    return [Job(r.outbox_id, NoteId(r.note_id), r.revision, r.attempts, worker, Task(r.task)) for r in rows]
 
 
 def backlog(connection: Connection, now: datetime) -> Backlog:
-    """What waits to be indexed."""
+    """What waits in the outbox."""
     rows = connection.execute(
-        select(o.state, func.count().label("rows"), func.min(o.created_at).label("oldest"))
-        .where(o.state != DONE)
-        .group_by(o.state)
+        select(_rows.state, func.count().label("rows"), func.min(_rows.created_at).label("oldest"))
+        .where(_rows.state != DONE)
+        .group_by(_rows.state)
     ).all()
     by_state = {row.state: row for row in rows}
     pending, dead = by_state.get(PENDING), by_state.get(DEAD)
-    errors = select(o.last_error).where(o.state != DONE, o.last_error.is_not(None))
-    dead_first = (case((o.state == DEAD, 0), else_=1), o.outbox_id.desc())
+    errors = select(_rows.last_error).where(_rows.state != DONE, _rows.last_error.is_not(None))
+    dead_first = (case((_rows.state == DEAD, 0), else_=1), _rows.outbox_id.desc())
     error = connection.execute(errors.order_by(*dead_first).limit(1)).scalar()
     return Backlog(
         pending=pending.rows if pending else 0,
@@ -162,3 +139,65 @@ def backlog(connection: Connection, now: datetime) -> Backlog:
         oldest_seconds=(now - pending.oldest).total_seconds() if pending else 0.0,
         last_error=error,
     )
+
+
+def count_due(connection: Connection, now: datetime) -> int:
+    """How many jobs are due or being worked on."""
+    due = (_rows.state == literal_column("'pending'"), _rows.available_at <= now)
+    return connection.execute(select(func.count()).select_from(indexing_outbox).where(*due)).scalar_one()
+
+
+def _is_held(job: Job) -> ColumnElement[bool]:
+    """The row, while it is this worker's: one whose lease ran out can no longer change it."""
+    return and_(_rows.outbox_id == job.job_id, _rows.leased_by == job.worker, _rows.state == PENDING)
+
+
+def _finish(connection: Connection, job: Job, now: datetime) -> None:
+    done = (
+        update(indexing_outbox)
+        .where(_is_held(job), _rows.revision == job.revision)
+        .values(state=DONE, finished_at=now, leased_by=None, leased_until=None)
+    )
+    if connection.execute(done).rowcount == 0:
+        _release(connection, job)
+
+
+def _postpone(connection: Connection, job: Job, error: str, retry_at: datetime | None) -> None:
+    values = {"attempts": job.attempts + 1, "last_error": error, "leased_by": None, "leased_until": None}
+    row = update(indexing_outbox).where(_is_held(job), _rows.revision == job.revision)
+    changed = row.values(**values, state=DEAD) if retry_at is None else row.values(**values, available_at=retry_at)
+    if connection.execute(changed).rowcount == 0:
+        _release(connection, job)
+
+
+def _release(connection: Connection, job: Job) -> None:
+    connection.execute(update(indexing_outbox).where(_is_held(job)).values(leased_by=None, leased_until=None))
+
+
+def _renew(connection: Connection, jobs: Sequence[Job], until: datetime) -> None:
+    for job in jobs:
+        connection.execute(update(indexing_outbox).where(_is_held(job)).values(leased_until=until))
+
+
+def _retry_dead(connection: Connection, now: datetime) -> int:
+    dead = update(indexing_outbox).where(_rows.state == DEAD)
+    revived = dead.values(state=PENDING, attempts=0, available_at=now, leased_by=None, leased_until=None)
+    return connection.execute(revived).rowcount
+
+
+def _dead_letters(connection: Connection, limit: int) -> list[DeadLetter]:
+    query = (
+        select(_rows.note_id, _notes.public_id, _rows.revision, _rows.attempts, _rows.last_error, _rows.task)
+        .select_from(indexing_outbox.outerjoin(memory_notes, _notes.note_id == _rows.note_id))
+        .where(_rows.state == DEAD)
+        .order_by(_rows.outbox_id.desc())
+        .limit(limit)
+    )
+    rows = connection.execute(query)
+    return [
+        DeadLetter(NoteId(r.note_id), r.public_id, r.revision, r.attempts, r.last_error, Task(r.task)) for r in rows
+    ]
+
+
+def _purge_done(connection: Connection, before: datetime) -> int:
+    return connection.execute(delete(indexing_outbox).where(_rows.state == DONE, _rows.finished_at < before)).rowcount

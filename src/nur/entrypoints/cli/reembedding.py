@@ -6,7 +6,7 @@ import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from nur.bootstrap import make_ledger
+from nur.bootstrap import make_stores
 from nur.bootstrap.embedders import named_model, open_embedder, refuse_bad_key
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration
@@ -26,11 +26,11 @@ async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -
     """The store, owned, and both models; and the version that the store has. Raises what `nur reembed` exits with."""
     clock = clock or SystemClock()
     target = named_model(settings, to)
-    ledger = make_ledger(settings, clock)
-    await ledger.open()
+    stores = make_stores(settings)
+    await stores.open(clock.now())
     async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(ledger.close)
-        existing = await ledger.fact("embedding_version")
+        stack.push_async_callback(stores.close)
+        existing = await stores.facts.get("embedding_version")
         if existing is None:
             raise BadConfiguration("The store is empty: set EMBEDDINGS instead, its first start decides.")
         new = open_embedder(settings, target)
@@ -40,4 +40,4 @@ async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -
         with contextlib.suppress(BadConfiguration):  # its key may be gone: then there is nothing to compare with
             old = open_embedder(settings, EmbeddingModel.parse(existing))
             stack.push_async_callback(old.close)
-        yield Reembed(ledger, old, new, clock), existing
+        yield Reembed(stores, old, new, clock), existing

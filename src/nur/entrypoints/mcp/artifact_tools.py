@@ -7,11 +7,12 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from nur.domain.access import Caller
 from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
-from nur.domain.notes import Kind, NoteMetadata, Principal, Retention, Sensitivity, Visibility
+from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import (
     READS,
     ArtifactType,
@@ -24,14 +25,14 @@ from nur.entrypoints.mcp.parameters import (
     utc,
 )
 from nur.entrypoints.mcp.progress import reported
-from nur.entrypoints.mcp.tool import ToolSpec, after
+from nur.entrypoints.mcp.tool import ToolSpec, prefixed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import Note
     from nur.domain.writes import Stored
-    from nur.ports.ledger import StoredChunk
+    from nur.ports.chunks import StoredChunk
 
 Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
@@ -43,6 +44,7 @@ MOST_IDS_IN_TEXT = 10
 
 async def artifact_ingest(  # the specification's parameters
     services: "Services",
+    caller: Caller,
     context: Context[Any, Any],
     artifact_type: ArtifactType,
     source_system: Annotated[str, Field(min_length=1, max_length=100, description="Where it is from: gmail, drive")],
@@ -80,7 +82,7 @@ async def artifact_ingest(  # the specification's parameters
             checked_text("content", content),
             meta,
             stated,
-            principal=Principal(),
+            caller=caller,
             on_failure=services.on_failure.for_tools,
             progress=progress,
         )
@@ -88,11 +90,15 @@ async def artifact_ingest(  # the specification's parameters
 
 
 async def artifact_get(
-    services: "Services", artifact_id: ArtifactId, include_content: bool = False, include_chunks: bool = False
+    services: "Services",
+    caller: Caller,
+    artifact_id: ArtifactId,
+    include_content: bool = False,
+    include_chunks: bool = False,
 ) -> CallToolResult:
     """Read an artifact's metadata and, if asked, its full text or its list of chunks."""
     artifact = await services.get_artifact(
-        _checked_id(artifact_id), Principal(), content=include_content, chunks=include_chunks
+        _checked_id(artifact_id), caller, content=include_content, chunks=include_chunks
     )
     found: dict[str, Any] = {
         "artifact_id": artifact.note.public_id,
@@ -102,24 +108,24 @@ async def artifact_get(
         found["content"] = artifact.text
     if artifact.chunks is not None and artifact.note.is_chunked:
         found["chunks"] = [_chunk(artifact.note, stored) for stored in artifact.chunks]
-    return answers.as_json(found)
+    return results.as_json(found)
 
 
-async def artifact_delete(services: "Services", artifact_id: ArtifactId) -> CallToolResult:
+async def artifact_delete(services: "Services", caller: Caller, artifact_id: ArtifactId) -> CallToolResult:
     """Delete an artifact with all its chunks."""
-    note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, Principal())
+    note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, caller)
     chunks = note.chunk_count if note.is_chunked else 0
-    return answers.answer(
+    return results.answer(
         f"Deleted artifact {artifact_id} and {chunks} chunks",
         {"artifact_id": artifact_id, "deleted": True, "chunks_deleted": chunks},
     )
 
 
-async def artifact_reembed(services: "Services", artifact_id: ArtifactId) -> CallToolResult:
+async def artifact_reembed(services: "Services", caller: Caller, artifact_id: ArtifactId) -> CallToolResult:
     """Embed an artifact again with the store's present model."""
-    stored = await services.reembed_artifact(_checked_id(artifact_id), Principal())
+    stored = await services.reembed_artifact(_checked_id(artifact_id), caller)
     model = services.embedder.model
-    return answers.as_json(
+    return results.as_json(
         {
             "artifact_id": stored.note.public_id,
             "num_chunks": len(stored.chunk_ids),
@@ -145,13 +151,15 @@ def _reembed_failed(error: NurError) -> str:
     return _store_failed(error)
 
 
-_store_failed = after("Failed to store artifact")
+_store_failed = prefixed("Failed to store artifact")
 
 TOOLS = [
     ToolSpec(artifact_ingest, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _ingest_failed),
     ToolSpec(artifact_get, READS),
     ToolSpec(
-        artifact_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete chunks")
+        artifact_delete,
+        ToolAnnotations(destructive_hint=True, idempotent_hint=True),
+        prefixed("Failed to delete chunks"),
     ),
     ToolSpec(artifact_reembed, ToolAnnotations(destructive_hint=False, idempotent_hint=True), _reembed_failed),
 ]
@@ -176,9 +184,9 @@ def _receipt(stored: "Stored") -> CallToolResult:
         "index_state": stored.index_state,
     }
     if stored.outcome is Outcome.REPLACED:
-        return answers.answer(f"Updated existing artifact {stored.note.public_id}", structured)
+        return results.answer(f"Updated existing artifact {stored.note.public_id}", structured)
     text = structured if len(ids) <= MOST_IDS_IN_TEXT else {**structured, "stored_ids": ids[:1]}
-    return answers.answer(answers.json_text(text), structured)
+    return results.answer(results.json_text(text), structured)
 
 
 def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
 
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import READS
 from nur.entrypoints.mcp.tool import ToolSpec
 
@@ -28,7 +28,7 @@ async def embedding_health(services: "Services") -> CallToolResult:
         found |= {"test_embedding_dimensions": probe.dimensions, "api_latency_ms": probe.latency_ms}
     else:
         found["error"] = probe.error
-    return answers.as_json(found)
+    return results.as_json(found)
 
 
 TOOLS = [ToolSpec(embedding_health, READS)]

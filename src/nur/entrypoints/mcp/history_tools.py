@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Principal
+from nur.domain.notes import Kind
 from nur.domain.search import EmptyReason
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
-from nur.entrypoints.mcp.tool import ToolSpec, after
-from nur.ports.ledger import Order
+from nur.entrypoints.mcp.tool import ToolSpec, prefixed
+from nur.ports.notes import Order
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -25,6 +26,7 @@ TURNS = frozenset({Kind.TURN})
 
 async def history_append(
     services: "Services",
+    caller: Caller,
     conversation_id: Conversation,
     role: Annotated[Role, Field(description="Who speaks")],
     content: Annotated[str, Field(min_length=1, max_length=50_000, description="What was said")],
@@ -37,34 +39,37 @@ async def history_append(
         turn_index,
         role=role,
         content=checked_text("content", content),
-        principal=Principal(),
+        caller=caller,
         on_failure=services.on_failure.for_tools,
     )
-    return answers.answer(
-        f"Appended turn {turn_index} to {answers.one_line(conversation_id)}",
+    return results.answer(
+        f"Appended turn {turn_index} to {results.one_line(conversation_id)}",
         {"turn_id": stored.note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
     )
 
 
 async def history_get(
     services: "Services",
+    caller: Caller,
     conversation_id: Conversation,
     limit: Annotated[int, Field(ge=1, le=50, description="How many of the last turns")] = 16,
 ) -> CallToolResult:
     """Read the last turns of a conversation, oldest first."""
-    where = NoteFilter(kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id))
-    turns = (await services.list_notes(where, Principal(), limit=limit, order=Order.LAST_TURNS))[::-1]
+    where = NoteFilter(
+        tenant=caller.tenant, kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id)
+    )
+    turns = (await services.list_notes(where, caller, limit=limit, order=Order.LAST_TURNS))[::-1]
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
         empty = structured | {"reason": EmptyReason.NOTHING_STORED}
-        return answers.answer(f"No history for {answers.one_line(conversation_id)}.", empty)
-    lines = [f"{note.meta.role}: {answers.one_line(text)}" for note, text in turns]
-    return answers.answer("\n".join(lines), structured)
+        return results.answer(f"No history for {results.one_line(conversation_id)}.", empty)
+    lines = [f"{note.meta.role}: {results.one_line(text)}" for note, text in turns]
+    return results.answer("\n".join(lines), structured)
 
 
 TOOLS = [
     ToolSpec(
-        history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to append turn")
+        history_append, ToolAnnotations(destructive_hint=False, idempotent_hint=True), prefixed("Failed to append turn")
     ),
     ToolSpec(history_get, READS),
 ]

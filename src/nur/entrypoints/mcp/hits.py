@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nur.domain.kinds import KINDS, collections_of
 from nur.domain.notes import Kind
-from nur.domain.search import COLLECTIONS
+from nur.domain.search import BOUNDARY
 from nur.entrypoints.mcp.parameters import utc
 from nur.entrypoints.mcp.results import one_line
-from nur.retrieval.passages.neighbours import BOUNDARY
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
@@ -71,14 +71,13 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         ),
         "sensitivity": meta.sensitivity,
         "near_identical": {"count": len(hit.duplicates), "ids": list(hit.duplicates)},
-        **({"neighbors": list(hit.expanded)} if hit.expanded is not None else {}),
+        **({"neighbors": list(hit.expanded.parts)} if hit.expanded is not None else {}),
     }
 
 
 def _type(note: Note) -> dict[str, str | None]:
     """The note's own type, under the name that its kind has for it."""
-    names = {Kind.MEMORY: "memory_type", Kind.ARTIFACT: "artifact_type"}
-    return {names.get(note.kind, "type"): note.meta.type}
+    return {KINDS[note.kind].type_field: note.meta.type}
 
 
 def _present(**fields: object) -> dict[str, object]:
@@ -111,7 +110,7 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool 
     """The answer of hybrid_search, in the form of the specification's section 4.2.5."""
     if not result.hits:
         return noticed(NOTHING, result, " ")
-    searched = ", ".join(name for name, kind in COLLECTIONS if kind in kinds)
+    searched = ", ".join(collections_of(kinds))
     blocks = [f"Found {len(result.hits)} results (searched: {searched}):"]
     for place, hit in enumerate(result.hits, 1):
         head = [
@@ -171,7 +170,7 @@ def _note_lines(hit: Hit) -> list[str]:
 def _shown(hit: Hit) -> list[str]:
     """The passages, or the chunk between its neighbours where that was asked for."""
     if hit.expanded is not None:
-        parts = (f"...{one_line(part)}..." for part in hit.expanded)
+        parts = (f"...{one_line(part)}..." for part in hit.expanded.parts)
         return ["Content with neighbors:", f"\n{BOUNDARY}\n".join(parts)]
     first, *more = (f'"...{one_line(passage.text)}..."' for passage in hit.passages)
     return [f"Snippet: {first}", *(f"Also: {snippet}" for snippet in more)]

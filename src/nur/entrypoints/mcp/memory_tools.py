@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Principal
+from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
-from nur.entrypoints.mcp import hits
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import hits, results
 from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
-from nur.entrypoints.mcp.tool import ToolSpec, after, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -27,6 +27,7 @@ NOTHING = "No memories found."
 
 async def memory_store(
     services: "Services",
+    caller: Caller,
     content: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember")],
     type: Annotated[MemoryType, Field(description="Category")],  # noqa: A002
     confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
@@ -39,73 +40,76 @@ async def memory_store(
         type=type,
         confidence=confidence,
         conversation_id=conversation_id,
-        principal=Principal(),
+        caller=caller,
         on_failure=services.on_failure.for_tools,
     )
     note = stored.note
-    return answers.answer(
-        f"Stored memory [{note.public_id}]: {answers.shortened(content)}",
+    return results.answer(
+        f"Stored memory [{note.public_id}]: {results.shortened(content)}",
         {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
     )
 
 
 async def memory_search(
     services: "Services",
+    caller: Caller,
     query: Query,
     limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
     min_confidence: Confidence = 0.0,
 ) -> CallToolResult:
     """Find stored memories about a topic. Use it before answering from earlier conversations."""
-    where = NoteFilter(kinds=MEMORIES, min_confidence=min_confidence)
+    where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence)
     result = await services.search(
-        SearchRequest(query=checked_text("query", query), where=where, limit=limit, tool="memory_search")
+        SearchRequest(query=checked_text("query", query), caller=caller, where=where, limit=limit, tool="memory_search")
     )
     lines = [" ".join([_line(hit.note, hit.passages[0].text), *hits.near_identical(hit)]) for hit in result.hits]
     text = hits.noticed("\n".join(lines) or NOTHING, result, "\n" if lines else " ")
-    return answers.answer(text, hits.structured(result))
+    return results.answer(text, hits.structured(result))
 
 
 async def memory_list(
     services: "Services",
+    caller: Caller,
     type: Annotated[MemoryType | None, Field(description="Only this category")] = None,  # noqa: A002
     limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
 ) -> CallToolResult:
     """List stored memories, newest first."""
-    where = NoteFilter(kinds=MEMORIES, type=type)
-    found = await services.list_notes(where, Principal(), limit=limit)
+    where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, type=type)
+    found = await services.list_notes(where, caller, limit=limit)
     if not found:
         empty = {"memories": [], "reason": EmptyReason.NOTHING_STORED}
-        return answers.answer(f"{NOTHING} {nothing_stored(where)}", empty)
+        return results.answer(f"{NOTHING} {nothing_stored(where)}", empty)
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
     lines = [f"Found {count}:", *(_line(note, text) for note, text in found)]
-    return answers.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
+    return results.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
 
 
 async def memory_delete(
     services: "Services",
+    caller: Caller,
     memory_id: Annotated[str, Field(max_length=100, description="Starts with mem_")],
 ) -> CallToolResult:
     """Delete a memory by its id."""
     if not memory_id.startswith("mem_"):
         raise BadRequest("Invalid memory_id: must start with 'mem_'")
-    await services.forget(memory_id, Kind.MEMORY, Principal())
-    return answers.answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
+    await services.forget(memory_id, Kind.MEMORY, caller)
+    return results.answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
 
 
 TOOLS = [
     ToolSpec(
-        memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), after("Failed to store memory")
+        memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), prefixed("Failed to store memory")
     ),
     ToolSpec(memory_search, READS, search_failed),
     ToolSpec(memory_list, READS),
     ToolSpec(
-        memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), after("Failed to delete memory")
+        memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), prefixed("Failed to delete memory")
     ),
 ]
 
 
 def _line(note: "Note", text: str) -> str:
-    return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {answers.one_line(text)}"
+    return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {results.one_line(text)}"
 
 
 def _memory(note: "Note", text: str) -> dict[str, Any]:

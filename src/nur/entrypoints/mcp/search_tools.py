@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
-from nur.entrypoints.mcp import hits
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import hits, results
 from nur.entrypoints.mcp.arguments import Arguments, check
 from nur.entrypoints.mcp.parameters import (
     READS,
@@ -53,6 +53,7 @@ class Filters(Arguments):
 
 async def artifact_search(  # the specification's parameters
     services: "Services",
+    caller: Caller,
     query: Query,
     limit: Limit = 5,
     artifact_type: ArtifactType | None = None,
@@ -68,6 +69,7 @@ async def artifact_search(  # the specification's parameters
     """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
     occurred_from, occurred_to = checked_range(time_range_start, time_range_end)
     where = NoteFilter(
+        tenant=caller.tenant,
         kinds=ARTIFACTS,
         type=artifact_type,
         source_system=source_system,
@@ -78,6 +80,7 @@ async def artifact_search(  # the specification's parameters
     )
     result = await services.search(
         SearchRequest(
+            caller=caller,
             query=checked_text("query", query),
             where=where,
             limit=limit,
@@ -87,11 +90,12 @@ async def artifact_search(  # the specification's parameters
         )
     )
     text = hits.artifact_text(result, detailed=response_format == DETAILED)
-    return answers.answer(text, hits.structured(result))
+    return results.answer(text, hits.structured(result))
 
 
 async def hybrid_search(  # the specification's parameters
     services: "Services",
+    caller: Caller,
     query: Query,
     limit: Limit = 5,
     include_memory: Annotated[bool, Field(description="Search memories and notes, too")] = False,
@@ -113,8 +117,9 @@ async def hybrid_search(  # the specification's parameters
         kinds |= TURNS
     result = await services.search(
         SearchRequest(
+            caller=caller,
             query=checked_text("query", query),
-            where=_selection(kinds, conversation_id, filters or {}),
+            where=_filter(caller, kinds, conversation_id, filters or {}),
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,
@@ -122,19 +127,20 @@ async def hybrid_search(  # the specification's parameters
         )
     )
     text = hits.hybrid_text(result, kinds, detailed=response_format == DETAILED)
-    return answers.answer(text, hits.structured(result))
+    return results.answer(text, hits.structured(result))
 
 
 TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search, READS, search_failed)]
 
 
-def _selection(kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> NoteFilter:
+def _filter(caller: Caller, kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> NoteFilter:
     unknown = next((name for name in filters if name not in Filters.model_fields), None)
     if unknown is not None:
-        raise BadRequest(f"Invalid filter: {answers.shortened(unknown, 60)}")
+        raise BadRequest(f"Invalid filter: {results.shortened(unknown, 60)}")
     found = check(Filters, filters)
     occurred_from, occurred_to = checked_range(found["time_range_start"], found["time_range_end"])
     return NoteFilter(
+        tenant=caller.tenant,
         kinds=kinds & ARTIFACTS if found["artifact_type"] else kinds,
         conversation_id=conversation_id,
         type=found["artifact_type"] or found["type"],

@@ -10,8 +10,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic model
 from pydantic import Field, SkipValidation
 
+from nur.domain.access import LOCAL, Caller
 from nur.domain.errors import EmbedderDown, KeyRefused, NurError, StoreDown
-from nur.entrypoints.mcp import results as answers
+from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema_of
 from nur.observability.events import EventLog, traced
 
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
 log = EventLog("Tools")
 
 #: Parameters of a tool's function that it gets from us, not from the caller.
-SERVICES, CONTEXT = "services", "context"
+SERVICES, CONTEXT, CALLER = "services", "context", "caller"
 
 
-def plainly(error: NurError) -> str:
-    """A failure in its own words."""
+def verbatim(error: NurError) -> str:
+    """The error's own message."""
     return str(error)
 
 
-def after(prefix: str) -> Callable[[NurError], str]:
-    """The specification's words before a failure of the provider or the store: what it was that failed."""
+def prefixed(prefix: str) -> Callable[[NurError], str]:
+    """The specification's prefix for failures of the provider or the store."""
 
     def worded(error: NurError) -> str:
         return f"{prefix}: {error}" if isinstance(error, EmbedderDown | KeyRefused | StoreDown) else str(error)
@@ -54,11 +55,11 @@ def search_failed(error: NurError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A function that shall be a tool; its docstring tells the model when to use it."""
+    """A function that becomes a tool; its docstring tells the model when to use it."""
 
     function: Callable[..., Any]
     annotations: ToolAnnotations
-    worded: Callable[[NurError], str] = plainly  #: how this tool tells its failures
+    worded: Callable[[NurError], str] = verbatim  #: the text of its failures
 
 
 class CheckedTool(Tool):
@@ -67,42 +68,46 @@ class CheckedTool(Tool):
     arguments: SkipValidation[type[Arguments]] = Field(exclude=True)
     services: SkipValidation[Any] = Field(exclude=True)  #: a ServicesProvider: the store may still be opening
     worded: SkipValidation[Any] = Field(exclude=True)  #: NurError -> str
+    needs_caller: bool = Field(exclude=True)
 
     @classmethod
-    def make(cls, offer: ToolSpec, services: ServicesProvider) -> CheckedTool:
-        """The tool of an offer."""
-        model = arguments_of(offer.function, skip=frozenset({SERVICES, CONTEXT}))
-        base = Tool.from_function(_nothing, name=offer.function.__name__, structured_output=False)
+    def make(cls, spec: ToolSpec, services: ServicesProvider) -> CheckedTool:
+        """The tool of an spec."""
+        model = arguments_of(spec.function, skip=frozenset({SERVICES, CONTEXT, CALLER}))
+        base = Tool.from_function(_nothing, name=spec.function.__name__, structured_output=False)
         return cls(
-            fn=offer.function,
+            fn=spec.function,
             name=base.name,
-            description=" ".join((offer.function.__doc__ or "").split()),
+            description=" ".join((spec.function.__doc__ or "").split()),
             parameters=schema_of(model),
             fn_metadata=base.fn_metadata,
             is_async=True,
-            context_kwarg=CONTEXT if CONTEXT in signature(offer.function).parameters else None,
-            annotations=offer.annotations,
+            context_kwarg=CONTEXT if CONTEXT in signature(spec.function).parameters else None,
+            annotations=spec.annotations,
             arguments=model,
             services=services,
-            worded=offer.worded,
+            worded=spec.worded,
+            needs_caller=CALLER in signature(spec.function).parameters,
         )
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Check, call, and turn what goes wrong into a result that says so."""
         del convert_result
-        passed = {self.context_kwarg: context} if self.context_kwarg else {}
-        with traced():
+        passed: dict[str, Any] = {self.context_kwarg: context} if self.context_kwarg else {}
+        with traced() as call_id:
+            if self.needs_caller:
+                passed[CALLER] = Caller(LOCAL, call_id)
             try:
                 checked = check(self.arguments, arguments)
                 async with self.services() as services:
                     return await self.fn(**checked, **passed, services=services)
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
-                return answers.failure(error, self.worded(error))
+                return results.failure(error, self.worded(error))
             except Exception:  # noqa: BLE001  # a bug: the client learns that, the log learns where
                 log.crash("tool_crashed", tool=self.name)
                 bug = NurError("Internal error. The server's log has the details.")
-                return answers.failure(bug, str(bug))
+                return results.failure(bug, str(bug))
 
 
 async def _nothing() -> None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from nur.domain.errors import NotFound
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import Caller, Open, etag
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, etag
 from nur.entrypoints.rest.fields import Body, Flag
 from nur.entrypoints.rest.note_answers import NoteOut, Receipt
 from nur.entrypoints.rest.problems import documented
@@ -22,18 +22,18 @@ DEAD_SHOWN = 50
 
 
 @router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
-async def get_trace(trace_id: UUID, services: Open, caller: Caller) -> Response:
+async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """Every candidate of a search, and why it was kept or dropped."""
-    found = await services.traces.find(caller.tenant, trace_id)
+    found = await services.search_log.find(caller.tenant, trace_id)
     if found is None:
         raise NotFound(f"Trace {trace_id} not found")
     return answered(Trace.of(found))
 
 
 @router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
-async def get_trace_item(item_id: UUID, services: Open, caller: Caller) -> Response:
+async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """One item of an answer, with its chunk, its scores a stage, its ranks, and why it stands at its place."""
-    item = await services.traces.find_item(caller.tenant, item_id)
+    item = await services.search_log.find_item(caller.tenant, item_id)
     if item is None:
         raise NotFound(f"Trace item {item_id} not found")
     explained = await services.explain(item.trace_id, caller, item.public_id)
@@ -44,7 +44,7 @@ class RebuildIn(Body):
     """How to rebuild."""
 
     rechunk: Flag = Field(
-        default=False, description="cut notes anew whose chunking policy is another one now", examples=[False]
+        default=False, description="chunk notes again whose chunking policy changed", examples=[False]
     )
 
 
@@ -66,13 +66,13 @@ class RebuildOut(BaseModel):
 
 
 @router.post("/index/rebuild", status_code=202, response_model=RebuildOut, responses=documented())
-async def start_rebuild(services: Open, body: RebuildIn | None = None) -> Response:
+async def start_rebuild(services: OpenServices, body: RebuildIn | None = None) -> Response:
     """Rebuild the vector index from stored vectors, beside everything else; makes no embedding call."""
     return answered(RebuildOut.of(services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
 
 
 @router.get("/index/rebuild", response_model=RebuildOut, responses=documented())
-async def rebuild_progress(services: Open) -> Response:
+async def rebuild_progress(services: OpenServices) -> Response:
     """How the rebuild stands."""
     return answered(RebuildOut.of(services.rebuild.report))
 
@@ -97,10 +97,10 @@ class OutboxOut(BaseModel):
 
 
 @router.get("/outbox", response_model=OutboxOut, responses=documented())
-async def outbox(services: Open) -> Response:
+async def outbox(services: OpenServices) -> Response:
     """What waits to be indexed, and what was given up."""
-    backlog = await services.ledger.backlog(services.clock.now())
-    letters = await services.ledger.dead_letters(DEAD_SHOWN)
+    backlog = await services.stores.outbox.backlog(services.clock.now())
+    letters = await services.stores.outbox.dead_letters(DEAD_SHOWN)
     shown = [
         DeadLetterOut(note_id=one.public_id, revision=one.revision, attempts=one.attempts, error=one.error)
         for one in letters
@@ -123,10 +123,10 @@ class Retried(BaseModel):
 
 
 @router.post("/outbox/retry", response_model=Retried, responses=documented())
-async def retry_outbox(services: Open) -> Response:
+async def retry_outbox(services: OpenServices) -> Response:
     """Try every dead letter again."""
-    retried = await services.ledger.retry_dead(services.clock.now())
-    services.work.wake()
+    retried = await services.stores.outbox.retry_dead(services.clock.now())
+    services.index_worker.wake()
     return answered(Retried(retried=retried))
 
 
@@ -143,24 +143,26 @@ class TrashOut(BaseModel):
 
 
 @router.get("/trash", response_model=TrashOut, responses=documented())
-async def trash(services: Open, caller: Caller, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> Response:
+async def trash(
+    services: OpenServices, caller: CurrentCaller, limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Response:
     """What was deleted and can be restored."""
-    notes = await services.ledger.trash(services.clock.now(), limit)
-    ids = [note.note_id for note in notes if services.privacy.can_access(note, caller)]
-    heads = await services.ledger.previews(ids, PREVIEW)
+    notes = await services.stores.notes.trash(services.clock.now(), limit)
+    ids = [note.note_id for note in notes if services.privacy.can_access(note, caller.principal)]
+    heads = await services.stores.notes.texts(ids, PREVIEW)
     shown = [NoteOut.of(note, preview=heads[note.note_id]) for note in notes if note.note_id in heads]
     return answered(TrashOut(notes=shown))
 
 
 @router.post("/trash/restore", response_model=Receipt, responses=documented(404, 409))
-async def restore_note(body: NoteNamed, services: Open, caller: Caller) -> Response:
+async def restore_note(body: NoteNamed, services: OpenServices, caller: CurrentCaller) -> Response:
     """Bring a deleted note back under its id."""
     stored = await services.trash.restore(body.note_id, caller)
     return answered(Receipt.of(stored), ETag=etag(stored.note.revision))
 
 
 @router.post("/trash/purge", status_code=204, responses=documented(404, 409))
-async def purge_note(body: NoteNamed, services: Open, caller: Caller) -> Response:
+async def purge_note(body: NoteNamed, services: OpenServices, caller: CurrentCaller) -> Response:
     """Erase a note for good, deleted or not, with its former texts."""
     await services.trash.purge(body.note_id, caller)
     return answered(None, 204)

@@ -1,4 +1,4 @@
-"""What every route gets: the services, once they are open, and who asks."""
+"""What every route depends on: the open services and the caller."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Header, Request
 
 from nur.bootstrap import Services
-from nur.domain.notes import Principal
+from nur.domain.access import LOCAL, Caller
 
 
 async def _services(request: Request) -> AsyncIterator[Services]:
@@ -14,13 +14,13 @@ async def _services(request: Request) -> AsyncIterator[Services]:
         yield services
 
 
-async def _principal() -> Principal:
+async def _caller(request: Request) -> Caller:
     """There is one token and one user: `local`."""
-    return Principal()
+    return Caller(LOCAL, request.state.call_id)
 
 
-Open = Annotated[Services, Depends(_services)]
-Caller = Annotated[Principal, Depends(_principal)]
+OpenServices = Annotated[Services, Depends(_services)]
+CurrentCaller = Annotated[Caller, Depends(_caller)]
 IfMatch = Annotated[
     str | None,
     Header(alias="If-Match", max_length=200, description="the ETag that you read: the note must still be as it was"),
@@ -33,7 +33,7 @@ def etag(revision: int) -> str:
 
 
 def expected_revision(if_match: str | None) -> int | None:
-    """The revision that a condition names; one that no note can have where it is none of our tags."""
+    """Revision from If-Match; -1, which never matches, for an unknown tag."""
     if if_match is None or if_match.strip() == "*":
         return None
     tags = [tag.strip().removeprefix("W/").strip('"') for tag in if_match.split(",")]

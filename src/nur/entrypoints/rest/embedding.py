@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 
 from nur.bootstrap import Services
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import Open
+from nur.entrypoints.rest.deps import OpenServices
 from nur.entrypoints.rest.fields import NO_NUL, Body
 from nur.entrypoints.rest.problems import documented
 from nur.services.jobs.reembed_online import ReembedState
@@ -46,7 +46,7 @@ class EmbeddingOut(BaseModel):
     """The store's model, and how a move to another one stands."""
 
     embedding_version: str = Field(examples=["local:wordllama-l2-supercat:256"])
-    vector_counts: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
+    held_versions: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
     state: ReembedState
     to_version: str | None = Field(description="the model that everything is being embedded with")
     done: int = Field(description="chunks that have a vector of it")
@@ -61,7 +61,7 @@ class EmbeddingOut(BaseModel):
         last = await services.reembed.last()
         return cls(
             embedding_version=services.embedder.model.version,
-            vector_counts=await services.ledger.vector_counts(),
+            held_versions=await services.stores.vectors.versions(),
             state=report.state,
             to_version=report.to_version,
             done=report.done,
@@ -72,13 +72,13 @@ class EmbeddingOut(BaseModel):
 
 
 @router.get("", response_model=EmbeddingOut, responses=documented())
-async def embedding(services: Open) -> Response:
+async def embedding(services: OpenServices) -> Response:
     """The store's model, which others there are vectors of, and how a move to another one stands."""
     return answered(await EmbeddingOut.of(services))
 
 
 @router.post("", status_code=202, response_model=EmbeddingOut, responses=documented(409))
-async def start_reembedding(body: ReembedIn, services: Open) -> Response:
+async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response:
     """Embed everything with another model, beside everything else, then switch in one step. Asked again, it goes on."""
     await services.reembed.start(body.to)
     return answered(await EmbeddingOut.of(services), 202)
@@ -91,6 +91,6 @@ class Forgotten(BaseModel):
 
 
 @router.post("/purge", response_model=Forgotten, responses=documented(409))
-async def purge_other_vectors(services: Open) -> Response:
+async def purge_other_vectors(services: OpenServices) -> Response:
     """Forget the vectors of all models but the store's own: no way back from then on."""
     return answered(Forgotten(forgotten=await services.reembed.purge()))

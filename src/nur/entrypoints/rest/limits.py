@@ -53,7 +53,8 @@ class Contained:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; the application inside has answered before it raises."""
-        with traced():
+        with traced() as call_id:
+            scope.setdefault("state", {})["call_id"] = call_id
             try:
                 await self._app(scope, receive, send)
             except Exception:  # noqa: BLE001  # the client has its answer, the log learns where

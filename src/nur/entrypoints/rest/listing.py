@@ -13,11 +13,11 @@ from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteId
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import Caller, Open
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices
 from nur.entrypoints.rest.fields import Body, Moment, Name, Share
 from nur.entrypoints.rest.note_answers import NoteOut
 from nur.entrypoints.rest.problems import documented
-from nur.ports.ledger import PageCursor
+from nur.ports.notes import PageCursor
 
 router = APIRouter(prefix="/v2", tags=["notes"])
 
@@ -50,28 +50,24 @@ class NotePage(BaseModel):
 
 
 @router.get("/notes", response_model=NotePage, responses=documented())
-async def list_notes(listing: Annotated[Listing, Query()], services: Open, caller: Caller) -> Response:
+async def list_notes(listing: Annotated[Listing, Query()], services: OpenServices, caller: CurrentCaller) -> Response:
     """List notes of every kind, newest first."""
     where = NoteFilter(
         tenant=caller.tenant,
         kinds=frozenset(listing.kind or Kind),
-        **{name: getattr(listing, name) for name in _SELECTED},
+        **{name: getattr(listing, name) for name in _FILTERED},
     )
-    notes = await services.ledger.notes(where, limit=listing.limit, after=_place(listing.cursor))
-    ids = [note.note_id for note in notes if services.privacy.can_access(note, caller)]
-    if listing.text:
-        texts = await services.ledger.texts(ids)
-        shown = [NoteOut.of(note, text=texts[note.note_id]) for note in notes if note.note_id in texts]
-    else:
-        heads = await services.ledger.previews(ids, PREVIEW)
-        shown = [NoteOut.of(note, preview=heads[note.note_id]) for note in notes if note.note_id in heads]
-    full = len(notes) == listing.limit
-    return answered(
-        NotePage(notes=shown, next_cursor=_cursor(notes[-1].ingested_at, notes[-1].note_id) if full else None)
+    characters = None if listing.text else PREVIEW
+    found = await services.list_notes(
+        where, caller, limit=listing.limit, after=_cursor_from(listing.cursor), characters=characters
     )
+    shown = [NoteOut.of(note, text=text) if listing.text else NoteOut.of(note, preview=text) for note, text in found]
+    last = found[-1][0] if len(found) == listing.limit else None
+    next_cursor = None if last is None else _cursor(last.ingested_at, last.note_id)
+    return answered(NotePage(notes=shown, next_cursor=next_cursor))
 
 
-_SELECTED = (
+_FILTERED = (
     "type",
     "project",
     "agent",
@@ -88,15 +84,15 @@ def _cursor(ingested_at: datetime, note_id: NoteId) -> str:
     return base64.urlsafe_b64encode(json.dumps([ingested_at.isoformat(), note_id.hex]).encode()).decode()
 
 
-def _place(cursor: str | None) -> PageCursor | None:
+def _cursor_from(cursor: str | None) -> PageCursor | None:
     if cursor is None:
         return None
     try:
         moment, name = json.loads(base64.urlsafe_b64decode(cursor))
-        place = PageCursor(datetime.fromisoformat(moment), NoteId(UUID(name)))
-        place.ingested_at.astimezone()
+        found = PageCursor(datetime.fromisoformat(moment), NoteId(UUID(name)))
+        found.ingested_at.astimezone()
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         raise BadRequest("cursor: send the next_cursor of a page, as it came") from None
-    if place.ingested_at.tzinfo is None:
+    if found.ingested_at.tzinfo is None:
         raise BadRequest("cursor: send the next_cursor of a page, as it came")
-    return place
+    return found

@@ -9,7 +9,7 @@ from nur.domain.chunks import chunk_public_id
 from nur.domain.notes import Kind, Note, Retention, Sensitivity, Visibility
 from nur.domain.writes import IndexState, NearDuplicate, Stored
 from nur.entrypoints.rest.fields import Source
-from nur.ports.ledger import StoredChunk
+from nur.ports.chunks import StoredChunk
 
 
 class NearDuplicateOut(BaseModel):
@@ -65,7 +65,7 @@ class ChunkOut(BaseModel):
 
     @classmethod
     def of(cls, note: Note, stored: StoredChunk) -> "ChunkOut":
-        """From the ledger's."""
+        """From the stores's."""
         chunk = stored.chunk
         return cls(
             chunk_id=chunk_public_id(note.public_id, chunk.index, stored.content_hash),

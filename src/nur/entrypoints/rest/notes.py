@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from nur.domain.writes import IndexState
 from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import Caller, IfMatch, Open, etag, expected_revision
+from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, etag, expected_revision
 from nur.entrypoints.rest.idempotency import IdempotencyKey, once
 from nur.entrypoints.rest.note_answers import ChunkOut, NearDuplicateOut, NoteOut, Receipt
 from nur.entrypoints.rest.note_models import EventIn, MemoryIn, NoteIn, NotePatch
@@ -30,8 +30,8 @@ _CREATED: Responses = {201: {"model": Receipt, "description": "Created"}}
 async def add_note(
     body: NoteIn,
     request: Request,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     wait: Wait = None,
     wait_seconds: WaitSeconds = 10,
     idempotency_key: IdempotencyKey = None,
@@ -46,7 +46,7 @@ async def add_note(
             body.text,
             body.description(),
             body.protection(),
-            principal=caller,
+            caller=caller,
             on_failure=services.on_failure.for_others,
             ttl_days=body.ttl_days,
         )
@@ -59,8 +59,8 @@ async def add_note(
 async def add_event(
     body: EventIn,
     request: Request,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     wait: Wait = None,
     wait_seconds: WaitSeconds = 10,
     idempotency_key: IdempotencyKey = None,
@@ -72,7 +72,7 @@ async def add_event(
             body.text,
             body.description(),
             body.protection(),
-            principal=caller,
+            caller=caller,
             on_failure=services.on_failure.for_others,
             ttl_days=body.ttl_days,
         )
@@ -85,8 +85,8 @@ async def add_event(
 async def add_memory(
     body: MemoryIn,
     request: Request,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     wait: Wait = None,
     wait_seconds: WaitSeconds = 10,
     idempotency_key: IdempotencyKey = None,
@@ -99,10 +99,10 @@ async def add_memory(
             type=body.type,
             confidence=body.confidence,
             conversation_id=body.conversation_id,
-            principal=caller,
+            caller=caller,
             on_failure=services.on_failure.for_others,
         )
-        services.work.wake()
+        services.index_worker.wake()
         return await receipt(services, stored, wait, wait_seconds)
 
     return await once(request, services, caller, idempotency_key, act)
@@ -111,8 +111,8 @@ async def add_memory(
 @router.get("/notes/{note_id:path}", response_model=NoteOut, responses=documented(404))
 async def get_note(
     note_id: NoteName,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     chunks: Annotated[bool, Query(description="with its chunks")] = False,
     near_duplicates: Annotated[bool, Query(description="with notes that say nearly the same")] = False,
 ) -> Response:
@@ -120,8 +120,8 @@ async def get_note(
     note = await services.get_note(note_id, caller)
     text = await services.get_note.text(note)
     near = await services.find_duplicates(note) if near_duplicates else None
-    existing = await services.ledger.chunks(note.note_id) if chunks else None
-    indexed = await services.ledger.is_indexed(note.note_id)
+    existing = await services.stores.chunks.of_note(note.note_id) if chunks else None
+    indexed = await services.stores.index_marks.is_indexed(note.note_id)
     shown = NoteOut.of(
         note,
         text=text,
@@ -137,8 +137,8 @@ async def edit_note(
     note_id: NoteName,
     body: NotePatch,
     request: Request,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     if_match: IfMatch = None,
     wait: Wait = None,
     wait_seconds: WaitSeconds = 10,
@@ -158,8 +158,8 @@ async def edit_note(
 async def delete_note(
     note_id: NoteName,
     request: Request,
-    services: Open,
-    caller: Caller,
+    services: OpenServices,
+    caller: CurrentCaller,
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
@@ -168,7 +168,7 @@ async def delete_note(
     async def act() -> Response:
         await services.get_note(note_id, caller)
         await services.forget(note_id, None, caller, revision=expected_revision(if_match))
-        services.work.wake()
+        services.index_worker.wake()
         return answered(None, 204)
 
     return await once(request, services, caller, idempotency_key, act)

@@ -1,4 +1,4 @@
-"""Receipts of writes, and the answer that a call owes which died before it could give one."""
+"""Write responses, including the one rebuilt for a retried request whose first attempt committed but never replied."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from nur.domain.writes import IndexState, NearDuplicate, Outcome, Stored
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.deps import etag
 from nur.entrypoints.rest.note_answers import Receipt
-from nur.ports.desk import CommittedChange
+from nur.ports.idempotency import CommittedChange
 from nur.services.notes.get_note import not_found
 
 
@@ -27,20 +27,20 @@ async def receipt(services: Services, stored: Stored, wait: str | None, seconds:
     return _answer(stored, state, near)
 
 
-async def late_answer(services: Services, tenant: str, committed: CommittedChange) -> Response:
+async def late_response(services: Services, tenant: str, committed: CommittedChange) -> Response:
     """What the call would have said. Raises NotFound for a note that was purged since."""
     if committed.action == "delete":
         return answered(None, 204)
     if committed.public_id is None:
         raise NotFound("The note was purged since.")
-    note = await services.ledger.note(tenant, committed.public_id)
+    note = await services.stores.notes.get(tenant, committed.public_id)
     if note is None:
         raise not_found(committed.public_id)
     if committed.action == "update":
         outcome = Outcome.METADATA_UPDATED
     else:
         outcome = Outcome.CREATED if committed.revision == 1 else Outcome.REPLACED
-    state = IndexState.INDEXED if await services.ledger.is_indexed(note.note_id) else IndexState.PENDING
+    state = IndexState.INDEXED if await services.stores.index_marks.is_indexed(note.note_id) else IndexState.PENDING
     return _answer(Stored(note=replace(note, revision=committed.revision), outcome=outcome, index_state=state), state)
 
 

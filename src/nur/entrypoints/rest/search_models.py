@@ -6,13 +6,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nur.domain.embedding import EmbeddingModel
+from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Principal, Sensitivity, Visibility
-from nur.domain.search import Mode, SearchRequest
+from nur.domain.notes import Kind, Sensitivity, Visibility
+from nur.domain.search import Hit, Mode, Payload, SearchRequest, SearchResult
 from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.note_answers import NoteOut
-from nur.services.search.search_sessions import Answer, Item, Payload
 
 TOOL = "rest_search"
 
@@ -55,16 +54,16 @@ class SearchIn(Body):
     agent: Name | None = None
     scope: Name | None = None
     filters: Filters = Field(default_factory=Filters)
-    payload: Payload = Field(default=Payload.L1, description="l0: ids and titles; l1: passages; l2: whole texts")
+    payload: Payload = Field(default=Payload.PASSAGES, description="l0: ids and titles; l1: passages; l2: whole texts")
     max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
     stitch: Flag = Field(default=True, description="with what stands around the best passage, within max_chars")
 
-    def request(self, principal: Principal) -> SearchRequest:
+    def request(self, caller: Caller) -> SearchRequest:
         """As the service speaks of it."""
         kinds = frozenset(self.kinds or Kind)
         asked = self.filters
         where = NoteFilter(
-            tenant=principal.tenant,
+            tenant=caller.tenant,
             kinds=kinds & {Kind.ARTIFACT} if asked.artifact_type else kinds,
             type=asked.artifact_type or asked.type,
             source_system=asked.source_system,
@@ -80,11 +79,13 @@ class SearchIn(Body):
         )
         return SearchRequest(
             query=self.query,
-            principal=principal,
+            caller=caller,
             where=where,
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,
+            expand_neighbors=self.stitch and self.payload is not Payload.IDS,
+            payload=self.payload,
             tool=TOOL,
         )
 
@@ -131,8 +132,8 @@ class ItemOut(BaseModel):
     source: Source
     ts: datetime | None = Field(description="when it happened")
     ingested_at: datetime
-    embedding_model: str | None = Field(description="whose vectors were compared")
-    embedding_dimensions: int | None
+    embedding_model: str = Field(description="whose vectors were compared")
+    embedding_dimensions: int
     confidence: float | None
     importance: float | None
     version: int
@@ -140,39 +141,39 @@ class ItemOut(BaseModel):
     sensitivity: Sensitivity
 
     @classmethod
-    def of(cls, item: Item, model: EmbeddingModel | None) -> "ItemOut":
-        """From the service's."""
-        note, meta = item.note, item.note.meta
-        best = item.passages[0] if item.passages else None
-        around = item.stitched
+    def of(cls, rank: int, hit: Hit, result: SearchResult, payload: Payload) -> "ItemOut":
+        """From the service's hit."""
+        note, meta, expanded = hit.note, hit.note.meta, hit.expanded
+        passages = () if payload is Payload.IDS else hit.passages
+        best = passages[0] if passages else None
         return cls(
-            rank=item.rank,
-            item_id=item.found.item_id,
+            rank=rank,
+            item_id=str(hit.item_id),
             note_id=note.public_id,
             kind=note.kind,
             type=meta.type,
             title=meta.title,
-            chunk_id=item.chunk_id,
-            chunk_index=item.chunk.index,
-            chunk_start=item.chunk.start_char,
-            chunk_end=item.chunk.end_char,
-            score=round(item.found.score, 4),
-            rrf_score=round(item.found.rrf_score, 4),
-            ranks=dict(item.found.ranks),
+            chunk_id=hit.chunk_id,
+            chunk_index=hit.chunk.index,
+            chunk_start=hit.chunk.start_char,
+            chunk_end=hit.chunk.end_char,
+            score=round(hit.score, 4),
+            rrf_score=round(hit.rrf_score, 4),
+            ranks=dict(hit.ranks),
             snippet=best.text if best else None,
             start_char=best.start_char if best else None,
             end_char=best.end_char if best else None,
-            passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in item.passages],
+            passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in passages],
             stitched=None
-            if around is None
-            else StitchedOut(text=around.text, start_char=around.start_char, end_char=around.end_char),
-            duplicates=list(item.found.duplicates),
-            text=item.text,
+            if expanded is None
+            else StitchedOut(text=expanded.text, start_char=expanded.start_char, end_char=expanded.end_char),
+            duplicates=list(hit.duplicates),
+            text=hit.text,
             source=Source.model_construct(system=meta.source_system, id=meta.source_id, url=meta.source_url),
             ts=meta.occurred_at,
             ingested_at=note.ingested_at,
-            embedding_model=None if model is None else model.name,
-            embedding_dimensions=None if model is None else model.dimensions,
+            embedding_model=result.model.name,
+            embedding_dimensions=result.model.dimensions,
             confidence=meta.confidence,
             importance=meta.importance,
             version=note.version,
@@ -198,19 +199,19 @@ class SearchOut(BaseModel):
     kept: bool = Field(description="whether it can be asked for again; false while the store cannot be written")
 
     @classmethod
-    def of(cls, answer: Answer) -> "SearchOut":
-        """From the service's."""
+    def of(cls, result: SearchResult, payload: Payload, *, dropped: int = 0, kept: bool = True) -> "SearchOut":
+        """From the service's result."""
         return cls(
-            search_id=answer.search_id,
-            trace_id=answer.trace_id,
-            payload=answer.payload,
-            items=[ItemOut.of(item, answer.model) for item in answer.items],
-            degraded=list(answer.degraded),
-            reason=answer.reason,
-            notice=answer.notice,
-            confidence=None if answer.confidence is None else round(answer.confidence, 4),
-            dropped=answer.dropped,
-            kept=answer.kept,
+            search_id=result.search_id,
+            trace_id=str(result.trace_id),
+            payload=payload,
+            items=[ItemOut.of(rank, hit, result, payload) for rank, hit in enumerate(result.hits, 1)],
+            degraded=list(result.degraded),
+            reason=result.reason,
+            notice=result.notice,
+            confidence=None if result.confidence is None else round(result.confidence, 4),
+            dropped=dropped,
+            kept=kept,
         )
 
 

@@ -57,9 +57,9 @@ class SentenceMap:
         return cls(characters, words, term_counts, stored[_PER_SENTENCE * sentences :])
 
 
-def sentence_map(text: str, profile: TermVector, analyzer: Analyzer) -> SentenceMap:
-    """The map of a chunk's text; ``profile`` is that text's own."""
-    place = {term: at for at, term in enumerate(profile.ids[:_PLACES].tolist())}
+def sentence_map(text: str, term_vector: TermVector, analyzer: Analyzer) -> SentenceMap:
+    """The map of a chunk's text; ``term_vector`` is that of the same text."""
+    place = {term: at for at, term in enumerate(term_vector.ids[:_PLACES].tolist())}
     characters: list[int] = []
     words: list[int] = []
     term_counts: list[int] = []

@@ -44,7 +44,7 @@ class ScoredChunk:
     start: int  #: where its text starts in the note, in characters
     text: str
     score: float
-    profile: TermVector
+    term_vector: TermVector
     sentences: SentenceMap
 
 
@@ -131,10 +131,10 @@ def _seam(edges: NDArray[np.int64], following: NDArray[np.int64]) -> tuple[int, 
 def _count(chunk: ScoredChunk, terms: WeighedTerms) -> NDArray[np.float64]:
     """How often each sentence of the chunk holds each term of the question."""
     sentences = chunk.sentences
-    column = np.full(chunk.profile.ids.size, -1)
-    places = np.searchsorted(chunk.profile.ids, terms.ids)
-    existing = np.flatnonzero(places < chunk.profile.ids.size)
-    existing = existing[chunk.profile.ids[places[existing]] == terms.ids[existing]]
+    column = np.full(chunk.term_vector.ids.size, -1)
+    places = np.searchsorted(chunk.term_vector.ids, terms.ids)
+    existing = np.flatnonzero(places < chunk.term_vector.ids.size)
+    existing = existing[chunk.term_vector.ids[places[existing]] == terms.ids[existing]]
     column[places[existing]] = existing
     columns = column[sentences.terms]
     hits = np.flatnonzero(columns >= 0)

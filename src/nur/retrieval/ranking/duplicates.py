@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.notes import ChunkKey, Note
-    from nur.ports.ledger import ChunkWithNote
+    from nur.ports.chunks import ChunkWithNote, ScoringView
     from nur.retrieval.ranking.rank import Ranked
 
 _QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
@@ -43,11 +43,11 @@ class HitGroup:
     duplicates: tuple[Ranked, ...]
 
 
-def lookalikes(ranked: Sequence[Ranked]) -> list[ChunkKey]:
+def lookalikes(views: Sequence[ScoringView]) -> list[ChunkKey]:
     """The chunks whose terms are also those of another one: only their texts have to be read and compared."""
     by_terms: defaultdict[tuple[int, bytes], list[ChunkKey]] = defaultdict(list)
-    for one in ranked:
-        by_terms[one.candidate.chunk_count, one.candidate.profile].append(one.candidate.chunk_key)
+    for view in views:
+        by_terms[view.chunk_count, view.term_vector].append(view.chunk_key)
     return [key for keys in by_terms.values() if len(keys) > 1 for key in keys]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, NoteId
-    from nur.ports.ledger import ScoringView
+    from nur.ports.chunks import ScoringView
     from nur.retrieval.calibration import ModelCalibration
     from nur.retrieval.ranking.queries import WeighedTerms
     from nur.retrieval.ranking.scores import Neighbour
@@ -57,7 +57,7 @@ def rank(
     terms: WeighedTerms,
     average_length: float,
     cosines: Mapping[ChunkKey, float],
-    profile: ModelCalibration,
+    calibration: ModelCalibration,
     fusion: Fusion = Fusion.SCORE,
 ) -> list[Ranked]:
     """Candidates, best first; equal ones by the older chunk. `beside` lend their words and are not ranked.
@@ -71,13 +71,15 @@ def rank(
     shares = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].round(DIGITS)
     likeness = np.array([cosines.get(key, 0.0) for key in keys]).round(DIGITS)
     bonuses = (
-        _bonuses(question, candidates, frozenset(terms.ids.tolist())) if profile.bonuses else [0.0] * len(candidates)
+        _bonuses(question, candidates, frozenset(terms.ids.tolist()))
+        if calibration.bonuses
+        else [0.0] * len(candidates)
     )
-    scores = (shares + profile.cosine_weight * likeness + bonuses).round(DIGITS)
+    scores = (shares + calibration.cosine_weight * likeness + bonuses).round(DIGITS)
     by_meaning = {key: near for key, near in zip(keys, likeness.tolist(), strict=True) if key in cosines}
     by_words = {key: share for key, share in zip(keys, shares.tolist(), strict=True) if share > 0}
     orders = {LEXICAL: _order(by_words), DENSE: _order(by_meaning)}
-    fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (profile.rrf_weight, orders[DENSE])])
+    fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (calibration.rrf_weight, orders[DENSE])])
     places = {name: {key: place for place, key in enumerate(order, 1)} for name, order in orders.items()}
     ranked = [
         Ranked(
@@ -103,8 +105,8 @@ def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:
 def _pool(everything: Sequence[ScoringView]) -> Pool:
     turns: dict[str, dict[int, int]] = {}  #: rows by conversation and number; long turns count for themselves alone
     for row, candidate in enumerate(everything):
-        if candidate.chunk_count == 1 and (place := candidate.place) is not None:
-            turns.setdefault(place[0], {})[place[1]] = row
+        if candidate.chunk_count == 1 and (turn := candidate.turn) is not None:
+            turns.setdefault(turn[0], {})[turn[1]] = row
     neighbours = [
         (row, other, distance)
         for rows in turns.values()
@@ -114,7 +116,7 @@ def _pool(everything: Sequence[ScoringView]) -> Pool:
         if (other := rows.get(near)) is not None
     ]
     return Pool(
-        [candidate.profile for candidate in everything],
+        [candidate.term_vector for candidate in everything],
         np.array([candidate.characters for candidate in everything], np.float64),
         cast("list[Neighbour]", neighbours),  # plain tuples: named ones take thrice as long to become an array
     )

@@ -1,6 +1,6 @@
 """What is stored beside a chunk so that search never analyses its text again.
 
-A *profile* is the chunk's terms as numbers, how often each occurs, and the chunk's length in words:
+A *term vector* is the chunk's terms as numbers, how often each occurs, and the chunk's length in words:
 
     length u32 | term ids u32 × n, ascending | counts u8 × n
 
@@ -38,12 +38,12 @@ class TermVector:
     length: int  #: in words (bigrams, where a script has no spaces); extra terms do not count
 
     def encode(self) -> bytes:
-        """The profile as stored."""
+        """The term vector as stored."""
         return self.length.to_bytes(_ID_BYTES, "little") + self.ids.astype("<u4").tobytes() + self.counts.tobytes()
 
     @classmethod
     def decode(cls, blob: bytes) -> TermVector:
-        """The profile that was stored."""
+        """Decode a stored term vector."""
         distinct = (len(blob) - _ID_BYTES) // _TERM_BYTES
         return cls(
             np.frombuffer(blob, "<u4", distinct, _ID_BYTES),
@@ -69,8 +69,8 @@ def row_word(term: int) -> str:
     return f"{term:08x}"
 
 
-def profile(text: str, analyzer: Analyzer) -> TermVector:
-    """The profile of a text."""
+def term_vector(text: str, analyzer: Analyzer) -> TermVector:
+    """The term vector of a text."""
     counts: Counter[int] = Counter()
     length = 0
     for token, times in Counter(analyzer.tokens(text)).items():
@@ -92,19 +92,19 @@ def profile(text: str, analyzer: Analyzer) -> TermVector:
 class Lookup:
     """How often each asked term occurs in each of many profiles."""
 
-    counts: NDArray[np.float64]  #: a row a profile, a column a term
+    counts: NDArray[np.float64]  #: one row per term vector, one column per term
     lengths: NDArray[np.float64]
 
 
 def look_up(blobs: Sequence[bytes], ids: NDArray[np.uint32]) -> Lookup:
-    """Count the terms ``ids`` in every stored profile: one binary search over all of them, 1 ms for 200 chunks."""
+    """Count the terms ``ids`` in every stored term vector: one binary search over all of them, 1 ms for 200 chunks."""
     rows = len(blobs)
     sizes = np.array([(len(blob) - _ID_BYTES) // _TERM_BYTES for blob in blobs], np.int64)
     lengths = np.frombuffer(b"".join(blob[:_ID_BYTES] for blob in blobs), "<u4").astype(np.float64)
     ends = [_ID_BYTES + _ID_BYTES * int(size) for size in sizes]
     existing = b"".join(blob[_ID_BYTES:end] for blob, end in zip(blobs, ends, strict=True))
     counts = b"".join(blob[end:] for blob, end in zip(blobs, ends, strict=True))
-    # Row number in the high half, term in the low: every profile is sorted, so the whole is.
+    # Row number in the high half, term in the low: every term vector is sorted, so the whole is.
     row_marks = np.arange(rows, dtype=np.uint64) << np.uint64(32)
     keys = np.repeat(row_marks, sizes) | np.frombuffer(existing, "<u4")
     if not keys.size or not ids.size:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.chunks import ChunkStore, StoredChunk
+    from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
-    from nur.ports.ledger import Ledger, StoredChunk
+    from nur.ports.vectors import VectorStore
 
 #: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
 #: that the provider's deadline ends it.
@@ -26,13 +28,15 @@ TEXTS_A_CALL = 128
 class EmbedMissing:
     """Gives notes the vectors of one model; chunks of many notes share a call."""
 
-    ledger: Ledger
+    chunks: ChunkStore
+    vectors: VectorStore
+    clock: Clock
     embedder: Embedder
 
     async def __call__(self, notes: Sequence[Note]) -> dict[NoteId, NurError]:
-        """Embed what is missing; gives back the error of each note that still lacks a vector."""
+        """Embed what is missing; returns the error of each note that still lacks a vector."""
         version = self.embedder.model.version
-        missing = await asyncio.gather(*(self.ledger.missing_vectors(note.note_id, version) for note in notes))
+        missing = await asyncio.gather(*(self.vectors.missing(note.note_id, version) for note in notes))
         wanted = [(note, stored) for note, chunks in zip(notes, missing, strict=True) for stored in chunks]
         failed: dict[NoteId, NurError] = {}
         for start in range(0, len(wanted), TEXTS_A_CALL):
@@ -68,29 +72,30 @@ class EmbedMissing:
 
     async def _keep(self, note: Note, found: dict[ChunkKey, Floats], failed: dict[NoteId, NurError]) -> None:
         try:
-            await self.ledger.attach_vectors(note, found, None, self.embedder.model.version)
+            await self.vectors.attach(note, found, None, self.embedder.model.version, self.clock.now())
         except Conflict as error:  # the text is another one by now
             failed[note.note_id] = error
 
     async def _pool(self, notes: Sequence[Note], failed: dict[NoteId, NurError]) -> None:
         """The notes' own vectors: the normalised mean of their chunks', without another call."""
         version = self.embedder.model.version
-        there = await self.ledger.pooled([note.note_id for note in notes], version)
+        there = await self.vectors.of_notes([note.note_id for note in notes], version)
         for note in notes:
             if note.note_id in there:
                 continue
-            keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
-            vectors = await self.ledger.vectors(keys, version)
+            keys = [stored.chunk_key for stored in await self.chunks.of_note(note.note_id)]
+            vectors = await self.vectors.of_chunks(keys, version)
             if not keys or len(vectors) < len(keys):
                 continue
             try:
-                await self.ledger.attach_vectors(note, {}, pool([vectors[key] for key in keys]), version)
+                pooled = pool([vectors[key] for key in keys])
+                await self.vectors.attach(note, {}, pooled, version, self.clock.now())
             except Conflict as error:
                 failed[note.note_id] = error
 
 
 def _hopeless(pair: tuple[Note, StoredChunk], failed: dict[NoteId, NurError]) -> bool:
-    """Whether there is no use in asking: the note has failed, or the provider is down for everyone."""
+    """Whether to skip this chunk: its note already failed, or the provider is down (marks the note failed)."""
     if pair[0].note_id in failed:
         return True
     down = next(

@@ -1,7 +1,8 @@
-"""Bring the vector index to a note's present state."""
+"""Bring the vector index to a note's current state."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import chunk_public_id
@@ -14,50 +15,69 @@ if TYPE_CHECKING:
 
     from nur.domain.chunks import Chunk
     from nur.domain.notes import ChunkKey, Note
+    from nur.ports.chunks import ChunkStore
     from nur.ports.embedder import Floats
-    from nur.ports.ledger import Ledger
     from nur.ports.vector_index import VectorIndex
+    from nur.ports.vectors import VectorStore
 
 
-async def index_note(ledger: Ledger, index: VectorIndex, note: Note, embedding_version: str) -> None:
-    """Read the note's chunks and vectors from the ledger and apply them as one operation."""
-    if note.status is not Status.ACTIVE:
-        await index.apply([removal(note)])
-        return
-    chunks = await ledger.chunks(note.note_id)
-    vectors = await ledger.vectors([stored.chunk_key for stored in chunks], embedding_version)
-    ready = [stored for stored in chunks if stored.chunk_key in vectors]
-    op = records(
-        note,
-        [stored.chunk for stored in ready],
-        [stored.chunk_key for stored in ready],
-        [vectors[stored.chunk_key] for stored in ready],
-    )
-    await index.apply([op])
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with everything that an index needs of it."""
+
+    chunk_key: ChunkKey
+    chunk: Chunk
+    content_hash: str
+    vector: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNote:
+    """Applies a note's stored chunks and vectors to the index."""
+
+    chunks: ChunkStore
+    vectors: VectorStore
+    index: VectorIndex
+    embedding_version: str
+
+    async def __call__(self, note: Note) -> None:
+        """Apply the note as one operation; a deleted one is removed. Raises IndexDown."""
+        if note.status is not Status.ACTIVE:
+            await self.index.apply([removal(note)])
+            return
+        stored = await self.chunks.of_note(note.note_id)
+        vectors = await self.vectors.of_chunks([one.chunk_key for one in stored], self.embedding_version)
+        ready = [
+            IndexedChunk(one.chunk_key, one.chunk, one.content_hash, vectors[one.chunk_key])
+            for one in stored
+            if one.chunk_key in vectors
+        ]
+        await self.index.apply([operation(note, ready)])
 
 
 def removal(note: Note) -> IndexOp:
-    """Everything of this note is to go."""
+    """Remove everything of this note."""
     return IndexOp(note.note_id, note.revision)
 
 
-def records(note: Note, chunks: Sequence[Chunk], keys: Sequence[ChunkKey], vectors: Sequence[Floats]) -> IndexOp:
-    """A note's chunks and vectors as one operation on the index."""
-    found = [record(note, chunk, key, vector) for chunk, key, vector in zip(chunks, keys, vectors, strict=True)]
-    return IndexOp(note.note_id, note.revision, note, found, pool(vectors) if len(found) > 1 else None)
+def operation(note: Note, chunks: Sequence[IndexedChunk]) -> IndexOp:
+    """All chunks of a note as one operation on the index."""
+    pooled = pool([chunk.vector for chunk in chunks]) if len(chunks) > 1 else None
+    return IndexOp(note.note_id, note.revision, note, [record(note, chunk) for chunk in chunks], pooled)
 
 
-def record(note: Note, chunk: Chunk, key: ChunkKey, vector: Floats) -> IndexRecord:
-    """One chunk as an index keeps it; a whole note's only chunk goes by the note's own id."""
-    content_hash = chunk.content_hash
+def record(note: Note, indexed: IndexedChunk) -> IndexRecord:
+    """One chunk as an index stores it; the only chunk of a whole note has the note's own id."""
+    chunk = indexed.chunk
+    name = chunk_public_id(note.public_id, chunk.index, indexed.content_hash) if note.is_chunked else note.public_id
     return IndexRecord(
-        chunk_key=key,
-        chunk_id=chunk_public_id(note.public_id, chunk.index, content_hash) if note.is_chunked else note.public_id,
+        chunk_key=indexed.chunk_key,
+        chunk_id=name,
         chunk_index=chunk.index,
         start_char=chunk.start_char,
         end_char=chunk.end_char,
         token_count=chunk.token_count,
         content=chunk.content,
-        content_hash=content_hash,
-        vector=vector,
+        content_hash=indexed.content_hash,
+        vector=indexed.vector,
     )

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from nur.domain.errors import BadConfiguration, Conflict, EmbedderRefused, NurError, Unavailable
-from nur.domain.matching import is_alive
+from nur.domain.filters import is_alive
 from nur.observability import metrics
 from nur.observability.events import EventLog, traced
 from nur.ports.vector_index import IndexOp
-from nur.services.indexing.embed_missing import EmbedMissing
-from nur.services.indexing.index_note import index_note
 from nur.services.notes.trash import PURGED
 
 if TYPE_CHECKING:
@@ -24,9 +22,12 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Job, Ledger
+    from nur.ports.index_marks import IndexMarks
+    from nur.ports.notes import NoteStore
+    from nur.ports.outbox import Job, Outbox
     from nur.ports.vector_index import VectorIndex
+    from nur.services.indexing.embed_missing import EmbedMissing
+    from nur.services.indexing.index_note import IndexNote
 
 log = EventLog("Worker")
 
@@ -37,7 +38,7 @@ HEARTBEAT_SECONDS = 20.0
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
-#: An outage ends when it ends: after it nobody shall wait long for vectors. Batches are tried one after another, so a
+#: After an outage nobody should wait long for vectors. Batches are tried one after another, so a
 #: provider that is down hears of us no more often for it.
 LONGEST_OUTAGE_RETRY_SECONDS = 30.0
 #: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
@@ -60,16 +61,19 @@ def is_own_fault(error: NurError) -> bool:
 class IndexWorker:
     """Takes jobs from the outbox and does them, one batch after another."""
 
-    ledger: Ledger
+    outbox: Outbox
+    notes: NoteStore
+    index_marks: IndexMarks
     index: VectorIndex
-    embedder: Embedder
+    index_note: IndexNote
+    embed_missing: EmbedMissing
     clock: Clock
     jitter: Callable[[], float] = random.random
     name: str = field(default_factory=lambda: f"worker-{uuid4().hex[:8]}")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def wake(self) -> None:
-        """There is something to do: do not sleep."""
+        """Stop sleeping: there is something to do."""
         self._woken.set()
 
     async def forever(self) -> None:
@@ -80,13 +84,13 @@ class IndexWorker:
                 await self._idle()
 
     async def once(self) -> int:
-        """Do one batch of jobs that are due; gives back how many there were."""
-        jobs = await self.ledger.lease(self.name, BATCH, self.clock.now(), LEASE_SECONDS)
+        """Do one batch of jobs that are due; returns how many there were."""
+        jobs = await self.outbox.lease(self.name, BATCH, self.clock.now(), LEASE_SECONDS)
         if jobs:
             with traced():
                 async with self._heartbeat(jobs):
                     await self._do(jobs)
-        backlog = await self.ledger.backlog(self.clock.now())
+        backlog = await self.outbox.backlog(self.clock.now())
         metrics.OUTBOX_PENDING.set(backlog.pending)
         metrics.OUTBOX_DEAD.set(backlog.dead)
         return len(jobs)
@@ -117,7 +121,7 @@ class IndexWorker:
             while True:
                 await asyncio.sleep(HEARTBEAT_SECONDS)  # not the clock's: a test's clock would beat without end
                 with contextlib.suppress(Unavailable):
-                    await self.ledger.renew(jobs, self.clock.now() + timedelta(seconds=LEASE_SECONDS))
+                    await self.outbox.renew(jobs, self.clock.now() + timedelta(seconds=LEASE_SECONDS))
 
         beating = asyncio.create_task(beat())
         try:
@@ -126,10 +130,10 @@ class IndexWorker:
             beating.cancel()
 
     async def _do(self, jobs: Sequence[Job]) -> None:
-        notes = await self.ledger.by_ids([job.note_id for job in jobs])
+        notes = await self.notes.by_ids([job.note_id for job in jobs])
         # What nobody can find any more is not worth a call to the provider.
         alive = [note for note in notes.values() if is_alive(note, self.clock.now())]
-        failed = await EmbedMissing(self.ledger, self.embedder)(alive)
+        failed = await self.embed_missing(alive)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
 
     async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
@@ -139,11 +143,11 @@ class IndexWorker:
                 raise failure
             await self._index(job, note)
         except Conflict:
-            await self.ledger.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
+            await self.outbox.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
         except NurError as error:
             await self._failed(job, error)
         else:
-            await self.ledger.finish(job, self.clock.now())
+            await self.outbox.finish(job, self.clock.now())
 
     async def _index(self, job: Job, note: Note | None) -> None:
         """Make the index show the note as it is now, whatever the job said. Raises Conflict, IndexDown."""
@@ -151,8 +155,8 @@ class IndexWorker:
             await self.index.apply([IndexOp(job.note_id, PURGED)])
             await self.index.scrub()
             return
-        await index_note(self.ledger, self.index, note, self.embedder.model.version)
-        if not await self.ledger.mark_indexed(note.note_id, note.revision):
+        await self.index_note(note)
+        if not await self.index_marks.mark(note.note_id, note.revision):
             raise Conflict("The note moved on while it was indexed.")
         log.info("note_indexed", note=note.public_id, revision=note.revision)
 
@@ -161,9 +165,9 @@ class IndexWorker:
         failures, own_fault = job.attempts + 1, is_own_fault(error)
         if own_fault and failures >= MOST_TRIES:
             log.error("job_dead", attempts=failures, error=error.code)
-            await self.ledger.postpone(job, str(error), None)
+            await self.outbox.postpone(job, str(error), None)
             return
         longest = LONGEST_RETRY_SECONDS if own_fault else LONGEST_OUTAGE_RETRY_SECONDS
         wait = retry_in(failures, self.jitter(), longest)
         log.warning("job_postponed", attempts=failures, error=error.code, backoff_ms=round(wait * 1000))
-        await self.ledger.postpone(job, str(error), self.clock.now() + timedelta(seconds=wait))
+        await self.outbox.postpone(job, str(error), self.clock.now() + timedelta(seconds=wait))

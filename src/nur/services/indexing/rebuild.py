@@ -1,4 +1,4 @@
-"""Rebuild the vector index from the ledger's vectors, while searches go on. Makes no embedding call."""
+"""Rebuild the vector index from the stored vectors, while searches go on. Makes no embedding call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from nur.domain.access import Caller, Principal
 from nur.domain.errors import Conflict, NurError
-from nur.domain.notes import Principal
 from nur.observability.events import EventLog, traced
 from nur.retrieval.text.analysis import ANALYZER_VERSION
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Kind, NoteId
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
     from nur.retrieval.chunking import ChunkingPolicy
     from nur.services.notes.store_note import StoreNote
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 log = EventLog("Index")
 
 ANALYZER_FACT = "analyzer_version"
+CALL_ID = "rechunk"  #: of its writes, in the audit log
 PAGE = 200
 LOOK_EVERY_SECONDS = 0.1
 
@@ -48,7 +49,7 @@ class RebuildReport:
     rebuilt: int = 0  #: chunks that the new index holds
     missing_vectors: int = 0  #: chunks that wait for the embedding provider
     errors: int = 0  #: chunks that the index did not take; the worker keeps trying
-    rechunked: int = 0  #: notes that were cut anew
+    rechunked: int = 0  #: notes that were chunked again
     error: str | None = None
 
     @property
@@ -61,9 +62,9 @@ class RebuildReport:
 class Rebuild:
     """One rebuild at a time; a process that dies half-way leaves rows in the outbox, and the next one goes on."""
 
-    ledger: Ledger
+    stores: Stores
     index: VectorIndex
-    store: StoreNote
+    store_note: StoreNote
     clock: Clock
     embedding_version: str
     policies: Mapping[Kind, ChunkingPolicy]
@@ -72,7 +73,7 @@ class Rebuild:
     _task: asyncio.Task[RebuildReport] | None = None
 
     def start(self, *, rechunk: bool = False) -> RebuildReport:
-        """Begin, unless one is running; gives back how it stands."""
+        """Start, unless one is running, and return its report."""
         if self._task is None or self._task.done():
             self.report = RebuildReport(RebuildState.RUNNING)
             self._task = asyncio.create_task(self(rechunk=rechunk))
@@ -85,7 +86,7 @@ class Rebuild:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def __call__(self, *, rechunk: bool = False) -> RebuildReport:
-        """Rebuild, and give back what came of it; `report` tells on the way. Never raises but when cancelled."""
+        """Rebuild and return the result; `report` has the progress. Raises only when cancelled."""
         self.report = RebuildReport(RebuildState.RUNNING)
         with traced():
             try:
@@ -102,44 +103,41 @@ class Rebuild:
 
     async def _rebuild(self) -> None:
         """From here to the end every chunk counts as not indexed, and the exact scan answers for it."""
-        await self.ledger.mark_all_unindexed(self.embedding_version)
-        chunks = (await self.ledger.corpus([])).chunks
+        await self.stores.index_marks.clear(self.clock.now())
+        chunks = (await self.stores.chunks.statistics()).chunks
         self.report = replace(self.report, state=RebuildState.RUNNING, chunks=chunks)
-        await self.index.reset()  # what the ledger does not know of is gone with it
+        await self.index.reset()  # records that the store does not know go with it
         if self.index.follows_commits:
-            await self.index.open()  # fills itself from the ledger
-            if await self.index.count() >= chunks - await self.ledger.count_missing(self.embedding_version):
-                await self.ledger.mark_all_indexed(self.embedding_version, self.clock.now())
+            await self.index.open()  # fills itself from the store
+            if await self.index.count() >= chunks - await self.stores.vectors.count_missing(self.embedding_version):
+                await self.stores.index_marks.mark_all(self.embedding_version, self.clock.now())
         self.wake()
-        while await self.ledger.count_due(self.clock.now()):
+        while await self.stores.outbox.count_due(self.clock.now()):
             await self._count()
             await self.clock.sleep(LOOK_EVERY_SECONDS)
         await self._count()
 
     async def _count(self) -> None:
-        rebuilt = await self.ledger.count_indexed(self.embedding_version)
-        missing = await self.ledger.count_missing(self.embedding_version)
-        chunks = (await self.ledger.corpus([])).chunks
+        rebuilt = await self.stores.index_marks.count(self.embedding_version)
+        missing = await self.stores.vectors.count_missing(self.embedding_version)
+        chunks = (await self.stores.chunks.statistics()).chunks
         errors = max(0, chunks - rebuilt - missing)
         self.report = replace(self.report, chunks=chunks, rebuilt=rebuilt, missing_vectors=missing, errors=errors)
 
     async def _rechunk(self) -> None:
-        """Cut every note anew whose policy is another one now; a crash leaves the rest for the next time.
-
-        All of them when the analyzer is another one: their words are stored as it found them.
-        """
+        """Re-chunk notes whose chunking policy changed, or all notes if the analyzer changed. Resumable."""
         self.report = replace(self.report, state=RebuildState.RECHUNKING)
-        same_words = await self.ledger.fact(ANALYZER_FACT) == str(ANALYZER_VERSION)
+        same_words = await self.stores.facts.get(ANALYZER_FACT) == str(ANALYZER_VERSION)
         after: NoteId | None = None
-        while page := await self.ledger.all_notes(after, PAGE):
+        while page := await self.stores.notes.all(after, PAGE):
             for note in page:
                 if same_words and note.chunking_version == self.policies[note.kind].version:
                     continue
                 try:
-                    await self.store.rechunk(note, Principal(note.owner, note.tenant))
+                    await self.store_note.rechunk(note, Caller(Principal(note.owner, note.tenant), CALL_ID))
                 except Conflict:
-                    log.info("rechunk_conflict", note=note.public_id)  # whoever wrote it cut it by the present policy
+                    log.info("rechunk_conflict", note=note.public_id)  # its writer used the current policy
                     continue
                 self.report = replace(self.report, rechunked=self.report.rechunked + 1)
             after = page[-1].note_id
-        await self.ledger.set_fact(ANALYZER_FACT, str(ANALYZER_VERSION))
+        await self.stores.facts.set(ANALYZER_FACT, str(ANALYZER_VERSION))

@@ -10,7 +10,7 @@ from nur.domain.writes import IndexState
 if TYPE_CHECKING:
     from nur.domain.notes import NoteId
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.index_marks import IndexMarks
 
 LOOK_EVERY_SECONDS = 0.05
 
@@ -19,13 +19,13 @@ LOOK_EVERY_SECONDS = 0.05
 class WaitUntilIndexed:
     """Looks again and again, since another process may be the one that indexes."""
 
-    ledger: Ledger
+    index_marks: IndexMarks
     clock: Clock
 
     async def __call__(self, note_id: NoteId, seconds: float) -> IndexState:
         """The state after at most that many seconds."""
         deadline = self.clock.monotonic() + seconds
-        while not await self.ledger.is_indexed(note_id):
+        while not await self.index_marks.is_indexed(note_id):
             if self.clock.monotonic() >= deadline:
                 return IndexState.PENDING
             await self.clock.sleep(LOOK_EVERY_SECONDS)

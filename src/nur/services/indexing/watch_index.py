@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
 
 log = EventLog("Index")
@@ -38,13 +38,13 @@ REBUILDING = "The index had lost records and is being rebuilt; until then search
 
 @dataclass(slots=True)
 class WatchIndex:
-    """Says whether searches may trust the index; rebuilds one that has lost records from the ledger's vectors.
+    """Says whether searches may trust the index; rebuilds one that has lost records from the stored vectors.
 
     An index that cannot be reached means degraded search, not a failed start. An index that follows commits lives in
-    this process and was filled from the ledger: there is nothing to watch.
+    this process and was filled from the store: there is nothing to watch.
     """
 
-    ledger: Ledger
+    stores: Stores
     index: VectorIndex
     clock: Clock
     embedding_version: str
@@ -109,7 +109,7 @@ class WatchIndex:
             await self._see_rebuild()
         except (IndexDown, StoreForeign) as error:
             self.distrust(error)
-        except NurError as error:  # the ledger's: nothing is known about the index
+        except NurError as error:  # the store's: nothing is known about the index
             log.warning("index_not_checked", error=error.code)
         else:
             self._trust(started)
@@ -142,7 +142,7 @@ class WatchIndex:
         if self.index.follows_commits:
             return
         clean = await self.index.was_closed_cleanly()
-        counted, expected = await self.index.count(), await self.ledger.count_indexed(self.embedding_version)
+        counted, expected = await self.index.count(), await self.stores.index_marks.count(self.embedding_version)
         if not (clean and counted == expected and await self._samples_hold(SAMPLES)):
             queued = await self._start_over()
             log.warning("index_reset", index=self.index.name, closed_cleanly=clean, notes=queued)
@@ -163,15 +163,15 @@ class WatchIndex:
         return True
 
     async def _count_holds(self) -> bool:
-        """Whether the index holds at least the records that the ledger says it has, before and after counting."""
-        before = await self.ledger.count_indexed(self.embedding_version)
+        """Whether the index holds at least the records that the store has marked, before and after counting."""
+        before = await self.stores.index_marks.count(self.embedding_version)
         counted = await self.index.count()
-        return counted >= min(before, await self.ledger.count_indexed(self.embedding_version))
+        return counted >= min(before, await self.stores.index_marks.count(self.embedding_version))
 
     async def _samples_hold(self, limit: int) -> bool:
-        samples = await self.ledger.sample_indexed(self.embedding_version, limit)
+        samples = await self.stores.index_marks.sample(self.embedding_version, limit, self.clock.now())
         keys = [sample.stored.chunk_key for sample in samples]
-        vectors = await self.ledger.vectors(keys, self.embedding_version)
+        vectors = await self.stores.vectors.of_chunks(keys, self.embedding_version)
         for sample, key in zip(samples, keys, strict=True):
             if key not in vectors:  # changed or deleted since it was drawn
                 continue
@@ -183,12 +183,12 @@ class WatchIndex:
     async def _start_over(self) -> int:
         """Empty the index and queue every note; returns how many.
 
-        The ledger comes first: from then on searches compare with every vector.
+        The store comes first: from then on searches compare with every vector.
         """
-        expected = await self.ledger.count_indexed(self.embedding_version)
-        queued = await self.ledger.mark_all_unindexed(self.embedding_version)
+        expected = await self.stores.index_marks.count(self.embedding_version)
+        queued = await self.stores.index_marks.clear(self.clock.now())
         await self.index.reset()
-        self._expected = expected
+        self._expected = max(expected, self._expected or 0)  # an earlier rebuild may be under way
         self.wake_worker()
         return queued
 
@@ -196,7 +196,7 @@ class WatchIndex:
         """A rebuild is over when the index has as many records as before, or nothing waits any more."""
         if self._expected is None:
             return
-        rebuilt = await self.ledger.count_indexed(self.embedding_version)
-        if rebuilt >= self._expected or not (await self.ledger.backlog(self.clock.now())).pending:
+        rebuilt = await self.stores.index_marks.count(self.embedding_version)
+        if rebuilt >= self._expected or not (await self.stores.outbox.backlog(self.clock.now())).pending:
             self._expected = None
             log.info("index_rebuilt", index=self.index.name, chunks=rebuilt)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from nur.domain.access import Principal, WriteContext
 from nur.domain.errors import Conflict, NurError
 from nur.observability.events import EventLog, traced
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.idempotency import IdempotencyStore
+    from nur.ports.notes import NoteStore
+    from nur.ports.outbox import Outbox
+    from nur.ports.store_facts import StoreFacts
     from nur.services.notes.forget import Forget
     from nur.services.notes.trash import Trash
 
@@ -26,15 +30,18 @@ KEEP_TRASH = timedelta(days=30)
 #: Between two looks at the trash. One look alone erases nothing: the clock may be wrong for a while.
 BETWEEN_LOOKS = timedelta(days=1)
 LOOKED_AT = "trash_looked_at"  #: the store's fact
-KEEP_DONE = timedelta(days=1)  #: outbox rows that are done, searches and idempotency keys
-PRINCIPAL = "retention"  #: who did it, in the audit log
+KEEP_DONE = timedelta(days=1)  #: finished outbox rows and idempotency keys
+PRINCIPAL = "retention"  #: the principal in the audit log
 
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
     """Runs the retention policies: `1y` and `custom` end at a time, `until_resolved` when the note is resolved."""
 
-    ledger: Ledger
+    notes: NoteStore
+    outbox: Outbox
+    idempotency: IdempotencyStore
+    facts: StoreFacts
     forget: Forget
     trash: Trash
     clock: Clock
@@ -50,14 +57,15 @@ class Housekeeping:
             await self.clock.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
-        """One round; gives back how many notes were moved or erased."""
+        """One round; returns how many notes were moved or erased."""
         now = self.clock.now()
         expired = await self._each(
-            lambda: self.ledger.expired(now, BATCH), lambda note: self.forget.discard(note, "expire", PRINCIPAL)
+            lambda: self.notes.expired(now, BATCH),
+            lambda note: self.forget.discard(note, "expire", _context(note, now)),
         )
         erased = await self._erase_old(now)
-        done = await self.ledger.purge_done(now - KEEP_DONE)
-        cleared = await self.ledger.clear_desk(now - KEEP_DONE)
+        done = await self.outbox.purge_done(now - KEEP_DONE)
+        cleared = await self.idempotency.purge(now - KEEP_DONE)
         if expired or erased or done or cleared:
             log.info("tidied", expired=expired, erased=erased, done_rows=done, calls=cleared)
         return expired + erased
@@ -68,7 +76,7 @@ class Housekeeping:
         A clock that jumps ahead for less than a day so erases nothing: during the jump the last look was before it, and
         a look made in the jump is forgotten when the clock is set back.
         """
-        fact = await self.ledger.fact(LOOKED_AT)
+        fact = await self.facts.get(LOOKED_AT)
         last = datetime.fromisoformat(fact) if fact else None
         if last is not None and last <= now < last + BETWEEN_LOOKS:
             return 0
@@ -76,11 +84,11 @@ class Housekeeping:
         if last is not None and last < now:
             before = last - KEEP_TRASH
             erased = await self._each(
-                lambda: self.ledger.trash(before, BATCH), lambda note: self.trash.erase(note, PRINCIPAL)
+                lambda: self.notes.trash(before, BATCH), lambda note: self.trash.erase(note, _context(note, now))
             )
         if erased:
-            await self.ledger.scrub()
-        await self.ledger.set_fact(LOOKED_AT, now.isoformat())
+            await self.trash.scrub()
+        await self.facts.set(LOOKED_AT, now.isoformat())
         return erased
 
     async def _each(
@@ -99,3 +107,7 @@ class Housekeeping:
             if handled == before:
                 break
         return handled
+
+
+def _context(note: Note, now: datetime) -> WriteContext:
+    return WriteContext(Principal(PRINCIPAL, note.tenant), PRINCIPAL, now)

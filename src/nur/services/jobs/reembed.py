@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nur.domain.notes import NoteId
+    from nur.ports.chunks import ChunkWithNote
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import ChunkWithNote, Ledger
+    from nur.ports.stores import Stores
 
 log = EventLog("Reembed")
 
@@ -59,7 +60,7 @@ class Reembedded:
 class Reembed:
     """Vectors of both models stand beside each other; the store's fact `embedding_version` says which one counts."""
 
-    ledger: Ledger
+    stores: Stores
     old: Embedder | None  #: None: it cannot be asked any more, so nothing is compared
     new: Embedder
     clock: Clock
@@ -69,7 +70,7 @@ class Reembed:
         result = await self.prepare(from_version, progress)
         if result.error is not None:
             return result
-        await self.ledger.switch_embedding(result.to_version, self.clock.now())
+        await self.stores.vectors.switch(result.to_version, self.clock.now())
         log.info("embedding_switched", from_version=from_version, to_version=result.to_version)
         return replace(result, switched=True)
 
@@ -80,7 +81,7 @@ class Reembed:
         """
         version = self.new.model.version
         with traced():
-            missing = left = await self.ledger.count_missing(version)
+            missing = left = await self.stores.vectors.count_missing(version)
             failed: dict[NoteId, NurError] = {}
             for _ in range(ROUNDS):
                 failed = await self._embed(progress)
@@ -94,17 +95,17 @@ class Reembed:
 
     async def _tell(self, progress: Callable[[int, int], None]) -> int:
         """Gives back how many chunks have no vector of the new model yet."""
-        total = (await self.ledger.corpus([])).chunks
-        left = await self.ledger.count_missing(self.new.model.version)
+        total = (await self.stores.chunks.statistics()).chunks
+        left = await self.stores.vectors.count_missing(self.new.model.version)
         progress(max(0, total - left), total)
         return left
 
     async def _embed(self, progress: Callable[[int, int], None]) -> dict[NoteId, NurError]:
         """Page through all notes; a provider that is down ends it, a text that it refuses does not."""
-        embed = EmbedMissing(self.ledger, self.new)
+        embed = EmbedMissing(self.stores.chunks, self.stores.vectors, self.clock, self.new)
         failed: dict[NoteId, NurError] = {}
         after: NoteId | None = None
-        while page := await self.ledger.all_notes(after, PAGE):
+        while page := await self.stores.notes.all(after, PAGE):
             errors = await embed(page)
             failed |= {note: error for note, error in errors.items() if not isinstance(error, Conflict)}
             if any(not isinstance(error, EmbedderRefused) for error in failed.values()):
@@ -117,7 +118,8 @@ class Reembed:
         """Ask both models the beginnings of some chunks, and compare what each finds among some chunks."""
         if self.old is None:
             return None
-        chunks = await self.ledger.pages(self.new.model.version, ChunkKey(0), COMPARED)
+        page = await self.stores.vectors.page(self.new.model.version, ChunkKey(0), COMPARED, self.clock.now())
+        chunks = [chunk for chunk, _ in page]
         keys = [chunk.stored.chunk_key for chunk in chunks]
         picked = np.linspace(0, len(chunks) - 1, min(QUESTIONS, len(chunks))).round().astype(int).tolist()
         if not picked:
@@ -136,7 +138,7 @@ class Reembed:
         self, embedder: Embedder, keys: Sequence[ChunkKey], questions: Sequence[ChunkWithNote]
     ) -> list[set[ChunkKey]]:
         """The nearest chunks of each question, by one model."""
-        existing = await self.ledger.vectors(keys, embedder.model.version)
+        existing = await self.stores.vectors.of_chunks(keys, embedder.model.version)
         present = [key for key in keys if key in existing]
         matrix = np.stack([existing[key] for key in present])
         best = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nur.domain.errors import BadConfiguration, BadRequest, Conflict, NurError
 from nur.observability.events import EventLog
-from nur.ports.upkeep import NEXT_EMBEDDING_VERSION
+from nur.ports.store_facts import NEXT_EMBEDDING_VERSION
 from nur.services.jobs.reembed import Reembed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Ledger
+    from nur.ports.stores import Stores
 
 log = EventLog("Reembed")
 
@@ -57,8 +57,8 @@ class ReembedOnline:
     Switching on opening, before anything reads or writes, is what makes it one step: no call ever sees two models.
     """
 
-    ledger: Ledger
-    embedder: Embedder  #: of the present model
+    stores: Stores
+    embedder: Embedder  #: of the current model
     open_model: Callable[[str], Awaitable[Embedder]]  #: by name. Raises BadConfiguration, KeyRefused
     clock: Clock
     reopen: Callable[[], None] = lambda: None  #: set by whoever keeps the store open
@@ -89,26 +89,26 @@ class ReembedOnline:
 
     async def last(self) -> dict[str, Any] | None:
         """What the last one did that came to its end: the fields of `Reembedded`."""
-        kept = await self.ledger.fact(LAST)
+        kept = await self.stores.facts.get(LAST)
         return None if kept is None else dict(json.loads(kept))
 
     async def purge(self) -> dict[str, int]:
-        """Forget the vectors of all models but the store's own; gives back how many of each. Raises Conflict."""
+        """Delete the vectors of all models but the store's own and return how many of each. Raises Conflict."""
         if self.report.is_running:
             raise Conflict("Everything is being embedded with another model. Wait for that.")
-        others = [version for version in await self.ledger.vector_counts() if version != self.embedder.model.version]
-        return {version: await self.ledger.drop_vectors(version) for version in others}
+        others = [version for version in await self.stores.vectors.versions() if version != self.embedder.model.version]
+        return {version: await self.stores.vectors.drop(version) for version in others}
 
     async def _run(self, new: Embedder) -> None:
         try:
-            result = await Reembed(self.ledger, self.embedder, new, self.clock).prepare(
+            result = await Reembed(self.stores, self.embedder, new, self.clock).prepare(
                 self.embedder.model.version, self._tell
             )
             if result.error is not None:
                 self.report = replace(self.report, state=ReembedState.FAILED, error=result.error)
                 return
-            await self.ledger.set_fact(NEXT_EMBEDDING_VERSION, result.to_version)
-            await self.ledger.set_fact(LAST, json.dumps(asdict(replace(result, switched=True))))
+            await self.stores.facts.set(NEXT_EMBEDDING_VERSION, result.to_version)
+            await self.stores.facts.set(LAST, json.dumps(asdict(replace(result, switched=True))))
             self.report = replace(self.report, state=ReembedState.SWITCHING)
             self.reopen()
         except NurError as error:

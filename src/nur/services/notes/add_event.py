@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind
 from nur.domain.retention import end
-from nur.domain.writes import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.access import Caller
+    from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.notes.store_note import StoreNote
@@ -32,7 +32,7 @@ class AddEvent:
         meta: NoteMetadata,
         stated: Protection,
         *,
-        principal: Principal,
+        caller: Caller,
         on_failure: OnEmbeddingFailure,
         ttl_days: float | None = None,
     ) -> Stored:
@@ -40,7 +40,6 @@ class AddEvent:
         now = self.clock.now()
         meta = replace(meta, occurred_at=meta.occurred_at or now)
         stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, now))
-        draft = Draft(kind=Kind.EVENT, text=text, meta=meta, stated=stated)
-        stored = await self.store(draft, principal, on_failure)
+        stored = await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)
         self.wake()
         return stored

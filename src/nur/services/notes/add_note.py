@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind
 from nur.domain.retention import end
-from nur.domain.writes import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.access import Caller
+    from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.notes.store_note import StoreNote
@@ -32,13 +32,12 @@ class AddNote:
         meta: NoteMetadata,
         stated: Protection,
         *,
-        principal: Principal,
+        caller: Caller,
         on_failure: OnEmbeddingFailure,
         ttl_days: float | None = None,
     ) -> Stored:
         """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, self.clock.now()))
-        draft = Draft(kind=Kind.NOTE, text=text, meta=meta, stated=stated)
-        stored = await self.store(draft, principal, on_failure)
+        stored = await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)
         self.wake()
         return stored

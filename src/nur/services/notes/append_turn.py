@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind, NoteMetadata
-from nur.domain.writes import Draft, Protection
 
 if TYPE_CHECKING:
-    from nur.domain.notes import Principal
+    from nur.domain.access import Caller
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.services.notes.store_note import StoreNote
 
 
 @dataclass(frozen=True, slots=True)
 class AppendTurn:
-    """Stores a turn at its place; the same text there again is a no-op, another text replaces it."""
+    """Stores a turn of a conversation; the same text there again is a no-op, another text replaces it."""
 
     store: StoreNote
 
@@ -27,10 +26,9 @@ class AppendTurn:
         *,
         role: str,
         content: str,
-        principal: Principal,
+        caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
         """Store the turn. Raises EmbedderDown, Conflict."""
         meta = NoteMetadata(conversation_id=conversation_id, turn_index=turn_index, role=role)
-        draft = Draft(kind=Kind.TURN, text=content, meta=meta, stated=Protection())
-        return await self.store(draft, principal, on_failure)
+        return await self.store(Kind.TURN, content, meta, caller, on_failure)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nur.domain.errors import BadRequest, Conflict, StaleRevision
-from nur.domain.notes import ARTIFACT_TYPES, MEMORY_TYPES, Kind, Retention
+from nur.domain.kinds import KINDS
+from nur.domain.notes import Kind, Retention
 from nur.domain.retention import end, expiry, lasting
 from nur.domain.writes import Protection
 
@@ -14,25 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from nur.domain.notes import Note, NoteMetadata, Principal
+    from nur.domain.access import Caller
+    from nur.domain.notes import Note, NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
     from nur.services.notes.get_note import GetNote
     from nur.services.notes.store_note import StoreNote
 
-#: Each round another writer changed the note first.
+#: Maximum optimistic-lock retries.
 ROUNDS = 20
-#: Kinds whose text is edited in place; an artifact is ingested again, a turn appended again.
-EDITABLE = frozenset({Kind.NOTE, Kind.EVENT, Kind.MEMORY})
-KEYED = frozenset({Kind.NOTE, Kind.EVENT})
-_TYPES = {Kind.MEMORY: MEMORY_TYPES, Kind.ARTIFACT: ARTIFACT_TYPES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """What is to change; what is not named stays."""
 
-    fields: Mapping[str, Any]  #: of Description, by name
+    fields: Mapping[str, Any]  #: of NoteMetadata, by name
     text: str | None = None  #: None: stays
     ttl_days: float | None = None
     resolved: bool | None = None  #: None: stays
@@ -48,30 +46,28 @@ class EditNote:
     wake: Callable[[], None]
     on_failure: OnEmbeddingFailure
 
-    async def __call__(
-        self, public_id: str, edit: Edit, principal: Principal, *, revision: int | None = None
-    ) -> Stored:
+    async def __call__(self, public_id: str, edit: Edit, caller: Caller, *, revision: int | None = None) -> Stored:
         """Change the note; `revision` is the one that the caller read.
 
         Raises NotFound, BadRequest, StaleRevision, EmbedderDown, KeyRefused.
         """
         for _ in range(ROUNDS):
-            note = await self.get(public_id, principal)
+            note = await self.get(public_id, caller)
             if revision is not None and note.revision != revision:
                 raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
             wanted = self._wanted(note, edit)
             try:
-                stored = await self.store.edit(note, wanted, edit.text, principal, self.on_failure)
+                stored = await self.store.edit(note, wanted, edit.text, caller, self.on_failure)
             except Conflict:
-                if await self._moved_on(note, public_id, principal):
+                if await self._moved_on(note, public_id, caller):
                     continue
                 raise Conflict("Another note has this key, source or text already; nothing was written.") from None
             self.wake()
             return stored
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
-    async def _moved_on(self, note: Note, public_id: str, principal: Principal) -> bool:
-        return (await self.get(public_id, principal)).revision != note.revision
+    async def _moved_on(self, note: Note, public_id: str, caller: Caller) -> bool:
+        return (await self.get(public_id, caller)).revision != note.revision
 
     def _wanted(self, note: Note, edit: Edit) -> Note:
         _check(note, edit)
@@ -88,16 +84,16 @@ class EditNote:
 
 def _check(note: Note, edit: Edit) -> None:
     """Refuse what the note's kind does not have."""
-    if edit.text is not None and note.kind not in EDITABLE:
+    spec = KINDS[note.kind]
+    if edit.text is not None and not spec.has_editable_text:
         raise BadRequest(f"text: that of {_article(note.kind)} changes by storing it again")
-    if "key" in edit.fields and note.kind not in KEYED:
+    if "key" in edit.fields and not spec.has_key:
         raise BadRequest(f"key: {_article(note.kind)} has none")
-    named, types = edit.fields.get("type", note.meta.type), _TYPES.get(note.kind)
-    if "type" in edit.fields and types is not None and named not in types:
-        raise BadRequest(f"type: must be one of: {', '.join(types)}")
+    if spec.types and "type" in edit.fields and edit.fields["type"] not in spec.types:
+        raise BadRequest(f"type: must be one of: {', '.join(spec.types)}")
     source = {"source_system", "source_id"} & edit.fields.keys()
-    if source and note.kind is Kind.ARTIFACT:
-        raise BadRequest(f"source: {_article(note.kind)} is known by it; ingest it anew instead")
+    if source and spec.has_fixed_source:
+        raise BadRequest(f"source: {_article(note.kind)} is known by it; ingest it again instead")
 
 
 def _ending(meta: NoteMetadata, edit: Edit, now: datetime) -> NoteMetadata:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.chunks import ChunkStore
+    from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
-    from nur.ports.ledger import ChunkWithNote, Ledger
+    from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
+    from nur.ports.vectors import VectorStore
 
 #: Chunks of the note that are compared: its beginning, middle and end, not a whole book.
 COMPARED_CHUNKS = 8
@@ -40,9 +43,12 @@ _NUMBER = regex.compile(r"\d+")
 class FindDuplicates:
     """Compares a note's own vector and its chunks with those of other notes."""
 
-    ledger: Ledger
+    vectors: VectorStore
+    notes: NoteStore
+    chunks: ChunkStore
     index: VectorIndex
     embedder: Embedder
+    clock: Clock
 
     async def __call__(self, note: Note) -> list[NearDuplicate]:
         """The nearest first; none while the note has no vectors yet. Raises IndexDown."""
@@ -59,9 +65,9 @@ class FindDuplicates:
             scope=meta.scope,
         )
         best = await self._best_chunks(note, vectors, where)
-        pooled = await self.ledger.pooled(list(best), version)
-        notes = await self.ledger.by_ids(list(best))
-        texts = await self.ledger.texts([note.note_id, *(n.note_id for n in notes.values() if not n.is_chunked)])
+        pooled = await self.vectors.of_notes(list(best), version)
+        notes = await self.notes.by_ids(list(best))
+        texts = await self.notes.texts([note.note_id, *(n.note_id for n in notes.values() if not n.is_chunked)])
         near = []
         for other in (notes[note_id] for note_id in best if note_id in pooled and note_id in notes):
             similarity, best_chunk = float(own @ pooled[other.note_id]), best[other.note_id]
@@ -75,11 +81,11 @@ class FindDuplicates:
 
     async def _vectors(self, note: Note, version: str) -> tuple[Floats | None, list[Floats]]:
         """The note's own vector, None as long as a chunk has none, and those of some of its chunks."""
-        keys = [stored.chunk_key for stored in await self.ledger.chunks(note.note_id)]
-        existing = await self.ledger.vectors(keys, version)
+        keys = [stored.chunk_key for stored in await self.chunks.of_note(note.note_id)]
+        existing = await self.vectors.of_chunks(keys, version)
         if not keys or len(existing) < len(keys):
             return None, []
-        pooled = (await self.ledger.pooled([note.note_id], version)).get(note.note_id)
+        pooled = (await self.vectors.of_notes([note.note_id], version)).get(note.note_id)
         own = pool([existing[key] for key in keys]) if pooled is None else pooled
         picked = np.linspace(0, len(keys) - 1, min(COMPARED_CHUNKS, len(keys))).round().astype(int)
         return own, [existing[keys[place]] for place in picked]
@@ -87,16 +93,17 @@ class FindDuplicates:
     async def _best_chunks(self, note: Note, vectors: Sequence[Floats], where: NoteFilter) -> dict[NoteId, float]:
         """By other note, the highest cosine of one of its chunks with one of ours."""
         similarity: dict[ChunkKey, float] = {}
+        found: dict[ChunkKey, NoteId] = {}
         for vector in vectors:
             for near in await self.index.query(vector, where, NEIGHBOURS):
                 key = near.chunk_key
                 similarity[key] = max(similarity.get(key, -1.0), near.similarity)
+                found[key] = near.note_id
         best: dict[NoteId, float] = {}
-        found: Sequence[ChunkWithNote] = await self.ledger.candidates(list(similarity), where)
-        for candidate in found:
-            other = candidate.note.note_id
+        for key, shown in (await self.chunks.show(found, where, self.clock.now())).items():
+            other = shown.note.note_id
             if other != note.note_id:
-                best[other] = max(best.get(other, -1.0), similarity[candidate.stored.chunk_key])
+                best[other] = max(best.get(other, -1.0), similarity[key])
         return best
 
 

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import NotFound, StoreDamaged
-from nur.domain.matching import is_alive
+from nur.domain.filters import is_alive
 from nur.domain.notes import Kind, Note
 
 if TYPE_CHECKING:
+    from nur.domain.access import Caller
     from nur.domain.embedding import EmbeddingModel
-    from nur.domain.notes import Principal
+    from nur.ports.chunks import ChunkStore, StoredChunk
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
-    from nur.ports.ledger import Ledger, StoredChunk
+    from nur.ports.notes import NoteStore
+    from nur.ports.vectors import VectorStore
     from nur.services.privacy import PrivacyFilter
 
 
@@ -33,34 +35,36 @@ class Artifact:
 class GetArtifact:
     """Reads an artifact by its id."""
 
-    ledger: Ledger
+    notes: NoteStore
+    chunks: ChunkStore
+    vectors: VectorStore
     embedder: Embedder
     privacy: PrivacyFilter
     clock: Clock
 
     async def __call__(
-        self, artifact_id: str, principal: Principal, *, content: bool = False, chunks: bool = False
+        self, artifact_id: str, caller: Caller, *, content: bool = False, chunks: bool = False
     ) -> Artifact:
         """The artifact; its text equals the one that came in, or StoreDamaged is raised. Raises NotFound."""
-        note = await self.ledger.note(principal.tenant, artifact_id)
+        note = await self.notes.get(caller.tenant, artifact_id)
         if note is None or note.kind is not Kind.ARTIFACT or not is_alive(note, self.clock.now()):
             raise NotFound(f"Artifact {artifact_id} not found")
-        if not self.privacy.can_access(note, principal):
+        if not self.privacy.can_access(note, caller.principal):
             raise NotFound(f"Artifact {artifact_id} not found")
         return Artifact(
             note,
             await self._text(note) if content else None,
-            await self.ledger.chunks(note.note_id) if chunks else None,
+            await self.chunks.of_note(note.note_id) if chunks else None,
             await self._model(note),
         )
 
     async def _model(self, note: Note) -> EmbeddingModel | None:
-        """The store's model where it has embedded the note: searches compare no other vectors."""
+        """The store's model if it has embedded the note: searches compare no other vectors."""
         model = self.embedder.model
-        return model if await self.ledger.pooled([note.note_id], model.version) else None
+        return model if await self.vectors.of_notes([note.note_id], model.version) else None
 
     async def _text(self, note: Note) -> str:
-        text = (await self.ledger.texts([note.note_id]))[note.note_id]
+        text = (await self.notes.texts([note.note_id]))[note.note_id]
         if sha256(text) != note.content_hash:
             raise StoreDamaged(f"The text of {note.public_id} does not match its hash. Restore a backup.")
         return text

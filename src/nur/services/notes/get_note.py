@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import NotFound
-from nur.domain.matching import is_alive
+from nur.domain.filters import is_alive
 
 if TYPE_CHECKING:
-    from nur.domain.notes import Note, Principal
+    from nur.domain.access import Caller
+    from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.notes import NoteStore
     from nur.services.privacy import PrivacyFilter
 
 
@@ -19,27 +20,27 @@ if TYPE_CHECKING:
 class GetNote:
     """Reads a note, as far as the caller may see it."""
 
-    ledger: Ledger
+    notes: NoteStore
     privacy: PrivacyFilter
     clock: Clock
 
-    async def __call__(self, public_id: str, principal: Principal) -> Note:
+    async def __call__(self, public_id: str, caller: Caller) -> Note:
         """The note. Raises NotFound for one that is unknown, another's, expired or in the trash."""
-        note = await self.ledger.note(principal.tenant, public_id)
-        if note is None or not self.shows(note, principal):
+        note = await self.notes.get(caller.tenant, public_id)
+        if note is None or not self.shows(note, caller):
             raise not_found(public_id)
         return note
 
     async def text(self, note: Note) -> str:
         """Its text. Raises NotFound when it was purged meanwhile."""
-        texts = await self.ledger.texts([note.note_id])
+        texts = await self.notes.texts([note.note_id])
         if note.note_id not in texts:
             raise not_found(note.public_id)
         return texts[note.note_id]
 
-    def shows(self, note: Note, principal: Principal) -> bool:
+    def shows(self, note: Note, caller: Caller) -> bool:
         """Whether the caller may see the note now."""
-        return is_alive(note, self.clock.now()) and self.privacy.can_access(note, principal)
+        return is_alive(note, self.clock.now()) and self.privacy.can_access(note, caller.principal)
 
 
 def not_found(public_id: str) -> NotFound:

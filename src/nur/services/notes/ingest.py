@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind
-from nur.domain.writes import Draft, Outcome
+from nur.domain.writes import Outcome
 from nur.observability import metrics
 from nur.observability.events import EventLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nur.domain.notes import NoteMetadata, Principal
+    from nur.domain.access import Caller
+    from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.notes.store_note import Plan, StoreNote
@@ -34,18 +35,19 @@ class Ingest:
         meta: NoteMetadata,
         stated: Protection,
         *,
-        principal: Principal,
+        caller: Caller,
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None = None,
     ) -> Stored:
         """Store the artifact, all of it or nothing. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         started = self.clock.monotonic()
-        draft = Draft(kind=Kind.ARTIFACT, text=content, meta=meta, stated=stated)
-        stored = await self.store(draft, principal, on_failure, progress, _Beginning())
-        self._account(stored, self.clock.monotonic() - started)
+        stored = await self.store(
+            Kind.ARTIFACT, content, meta, caller, on_failure, stated=stated, progress=progress, planned=_LogStart()
+        )
+        self._report(stored, self.clock.monotonic() - started)
         return stored
 
-    def _account(self, stored: Stored, seconds: float) -> None:
+    def _report(self, stored: Stored, seconds: float) -> None:
         note, written = stored.note, stored.outcome in (Outcome.CREATED, Outcome.REPLACED)
         metrics.ARTIFACTS.labels(stored.outcome.value).inc()
         metrics.INGESTION_LATENCY.observe(seconds)
@@ -64,16 +66,16 @@ class Ingest:
         )
 
 
-class _Beginning:
-    """Logs how an ingest begins, once: the write is planned anew whenever another writer came first."""
+class _LogStart:
+    """Logs the start of an ingest, once: a write is planned again whenever another writer came first."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._logged = False
 
     def __call__(self, plan: Plan) -> None:
-        if self._told:
+        if self._logged:
             return
-        self._told = True
+        self._logged = True
         note = plan.note
         log.info(
             "artifact_ingest_started",
@@ -84,11 +86,11 @@ class _Beginning:
             token_count=note.token_count,
             will_chunk=note.is_chunked,
         )
-        if plan.cut is not None and note.is_chunked:
+        if plan.chunked is not None and note.is_chunked:
             log.info(
                 "artifact_chunked",
                 artifact_id=note.public_id,
                 num_chunks=note.chunk_count,
-                chunk_size_avg=plan.cut.average_chunk_tokens,
+                chunk_size_avg=plan.chunked.average_chunk_tokens,
                 overlap=plan.policy.overlap,
             )

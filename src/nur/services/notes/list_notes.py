@@ -5,38 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.ports.ledger import Order
+from nur.ports.notes import Order
 
 if TYPE_CHECKING:
+    from nur.domain.access import Caller
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import Note, Principal
-    from nur.ports.ledger import Ledger
+    from nur.domain.notes import Note
+    from nur.ports.clock import Clock
+    from nur.ports.notes import NoteStore, PageCursor
     from nur.services.privacy import PrivacyFilter
 
 
 @dataclass(frozen=True, slots=True)
 class ListNotes:
-    """Pages through the notes of a selection that the principal may see."""
+    """Pages through the notes that match a filter and that the caller may see."""
 
-    ledger: Ledger
+    notes: NoteStore
     privacy: PrivacyFilter
+    clock: Clock
 
     async def __call__(
         self,
         where: NoteFilter,
-        principal: Principal,
+        caller: Caller,
         *,
         limit: int,
-        after: str | None = None,
+        after: str | PageCursor | None = None,
         order: Order = Order.NEWEST,
+        characters: int | None = None,
     ) -> list[tuple[Note, str]]:
-        """Notes and their texts; `after` is the public id of the last one seen."""
-        seen: list[Note] = []
-        while len(seen) < limit:
-            page = await self.ledger.notes(where, order=order, limit=limit, after=after)
-            seen += [note for note in page if self.privacy.can_access(note, principal)]
-            if len(page) < limit:
-                break
-            after = page[-1].public_id
-        texts = await self.ledger.texts([note.note_id for note in seen[:limit]])
-        return [(note, texts[note.note_id]) for note in seen[:limit] if note.note_id in texts]
+        """Notes and their texts, or the first characters of them; `after` is the last one seen."""
+        visible = self.privacy.visible(where, caller.principal)
+        page = await self.notes.page(visible, self.clock.now(), limit=limit, order=order, after=after)
+        texts = await self.notes.texts([note.note_id for note in page], characters)
+        return [(note, texts[note.note_id]) for note in page if note.note_id in texts]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nur.domain.notes import Principal
+    from nur.domain.access import Caller
     from nur.domain.writes import Stored
     from nur.services.notes.get_artifact import GetArtifact
     from nur.services.notes.store_note import StoreNote
@@ -19,7 +19,7 @@ class ReembedArtifact:
     store: StoreNote
     get: GetArtifact
 
-    async def __call__(self, artifact_id: str, principal: Principal) -> Stored:
+    async def __call__(self, artifact_id: str, caller: Caller) -> Stored:
         """Embed and write. Raises NotFound, EmbedderDown, Conflict; then the old vectors stay."""
-        artifact = await self.get(artifact_id, principal)
-        return await self.store.reembed(artifact.note, principal)
+        artifact = await self.get(artifact_id, caller)
+        return await self.store.reembed(artifact.note, caller)

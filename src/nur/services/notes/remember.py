@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import Kind, NoteMetadata
-from nur.domain.writes import Draft, Protection
 
 if TYPE_CHECKING:
-    from nur.domain.notes import Principal
+    from nur.domain.access import Caller
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.services.notes.store_note import StoreNote
 
@@ -27,10 +26,9 @@ class Remember:
         type: str,  # noqa: A002  # the specification's name
         confidence: float,
         conversation_id: str | None,
-        principal: Principal,
+        caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
         """Store the memory. Raises EmbedderDown, Conflict."""
         meta = NoteMetadata(type=type, confidence=confidence, conversation_id=conversation_id)
-        draft = Draft(kind=Kind.MEMORY, text=content, meta=meta, stated=Protection())
-        return await self.store(draft, principal, on_failure)
+        return await self.store(Kind.MEMORY, content, meta, caller, on_failure)

@@ -13,12 +13,13 @@ from nur.ports.vector_index import IndexOp
 from nur.services.notes.get_note import not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
-    from nur.domain.notes import Note, Principal
+    from nur.domain.access import Caller, WriteContext
+    from nur.domain.notes import Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
     from nur.services.notes.store_note import StoreNote
     from nur.services.privacy import PrivacyFilter
@@ -34,44 +35,42 @@ SCRUB_SECONDS = 10.0
 class Trash:
     """What can still be done about a deleted note."""
 
-    ledger: Ledger
+    notes: NoteStore
     index: VectorIndex
     store: StoreNote
-    traces: SearchLog
+    search_log: SearchLog
     privacy: PrivacyFilter
     clock: Clock
     wake: Callable[[], None]
+    scrub: Callable[[], Awaitable[None]]  #: leaves no bytes of purged notes in the files
     on_failure: OnEmbeddingFailure
 
-    async def restore(self, public_id: str, principal: Principal) -> Stored:
-        """Bring a note back under its id; one that had expired stays from now on.
-
-        Raises NotFound, Conflict, EmbedderDown, KeyRefused.
-        """
-        note = await self._find(public_id, principal)
+    async def restore(self, public_id: str, caller: Caller) -> Stored:
+        """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
+        note = await self._find(public_id, caller)
         if note.status is Status.ACTIVE:
             raise BadRequest(f"Note {public_id} is not in the trash")
         meta = note.meta
         if meta.expires_at is not None and meta.expires_at <= self.clock.now():
             meta = replace(meta, expires_at=None, retention=Retention.FOREVER)
-        stored = await self.store.revive(note, meta, principal, self.on_failure)
+        stored = await self.store.revive(note, meta, caller, self.on_failure)
         self.wake()
         return stored
 
-    async def purge(self, public_id: str, principal: Principal) -> Note:
-        """Erase a note, deleted or not, and give back what it was. Raises NotFound, Conflict."""
-        note = await self._find(public_id, principal)
-        await self.erase(note, principal.name)
-        await self.ledger.scrub()
+    async def purge(self, public_id: str, caller: Caller) -> Note:
+        """Erase a note, deleted or not, and return what it was. Raises NotFound, Conflict."""
+        note = await self._find(public_id, caller)
+        await self.erase(note, caller.at(self.clock.now()))
+        await self.scrub()
         await self._scrub_index(note)
         self.wake()
         return note
 
-    async def erase(self, note: Note, principal: str) -> None:
+    async def erase(self, note: Note, context: WriteContext) -> None:
         """Erase exactly this state of a note, and the traces of searches that returned it. Raises Conflict."""
-        await self.traces.flush()  # those that wait to be written may name it
+        await self.search_log.flush()  # those that wait to be written may name it
         follows = self.index.follows_commits
-        await self.ledger.purge(note, principal=principal, indexed=follows or note.status is not Status.ACTIVE)
+        await self.notes.purge(note, context, indexed=follows or note.status is not Status.ACTIVE)
         if follows:
             await self.index.apply([IndexOp(note.note_id, PURGED)])
 
@@ -82,8 +81,8 @@ class Trash:
                 await self.index.apply([IndexOp(note.note_id, PURGED)])
                 await self.index.scrub()
 
-    async def _find(self, public_id: str, principal: Principal) -> Note:
-        note = await self.ledger.note(principal.tenant, public_id)
-        if note is None or not self.privacy.can_access(note, principal):
+    async def _find(self, public_id: str, caller: Caller) -> Note:
+        note = await self.notes.get(caller.tenant, public_id)
+        if note is None or not self.privacy.can_access(note, caller.principal):
             raise not_found(public_id)
         return note

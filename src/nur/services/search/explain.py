@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import NotFound
-from nur.domain.matching import matches
-from nur.domain.notes import Principal, Status
+from nur.domain.filters import matches
+from nur.domain.notes import Status
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, filter_from_json
 from nur.retrieval.ranking.scores import confidence
@@ -15,9 +15,10 @@ from nur.retrieval.ranking.scores import confidence
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from nur.domain.access import Caller
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.notes import NoteStore
     from nur.retrieval.ranking.rank import Ranked
     from nur.services.privacy import PrivacyFilter
     from nur.services.search.search import Search
@@ -50,32 +51,32 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Reads traces aloud."""
+    """Explains searches from their traces."""
 
-    ledger: Ledger
+    notes: NoteStore
     search: Search
-    traces: SearchLog
+    search_log: SearchLog
     privacy: PrivacyFilter
     clock: Clock
 
-    async def __call__(self, name: UUID, principal: Principal, public_id: str | None = None) -> Explained:
+    async def __call__(self, name: UUID, caller: Caller, public_id: str | None = None) -> Explained:
         """A search by its id or its trace's, and what became of one note. Raises NotFound for an unknown search."""
-        trace = await self.traces.find(principal.tenant, name)
+        trace = await self.search_log.find(caller.tenant, name)
         if trace is None:
             raise NotFound(f"Search {name} not found: it is older than TRACE_RETENTION_DAYS, or of another store.")
-        return Explained(trace, None if public_id is None else await self._note(trace, principal, public_id))
+        return Explained(trace, None if public_id is None else await self._note(trace, caller, public_id))
 
-    async def _note(self, trace: Trace, principal: Principal, public_id: str) -> NoteExplained:
+    async def _note(self, trace: Trace, caller: Caller, public_id: str) -> NoteExplained:
         own = tuple(one for one in trace.candidates if one.public_id == public_id)
         if own:
             best = own[0]
             return NoteExplained(public_id, best.verdict, _sentence(trace, best), own)
-        note = await self.ledger.note(principal.tenant, public_id)
-        if note is None or not self.privacy.can_access(note, principal):
+        note = await self.notes.get(caller.tenant, public_id)
+        if note is None or not self.privacy.can_access(note, caller.principal):
             return NoteExplained(public_id, "unknown", "There is no such note.")
         if note.status is Status.DELETED:
             return NoteExplained(public_id, "deleted", "The note is in the trash: nothing finds it.")
-        request = _request(trace, principal)
+        request = _request(trace, caller)
         if not matches(note, request.where, self.clock.now()):
             return NoteExplained(public_id, "not_searched", _outside(note, request))
         return await self._not_found(trace, request, note)
@@ -86,7 +87,7 @@ class Explain:
         if trace.query is None:
             why += " The question was kept out of the trace, so it cannot be scored now."
             return NoteExplained(note.public_id, "not_a_candidate", why)
-        ranked = self.search.ranked(request, await self.search.gather.alone(request, note))
+        ranked = self.search.ranked(request, await self.search.retrieve.one_note(request, note))
         if not ranked:
             return NoteExplained(note.public_id, "not_a_candidate", why)
         why += f" Scored now it has {ranked[0].score:.4f}{_against(trace)}."
@@ -137,10 +138,10 @@ def _outside(note: Note, request: SearchRequest) -> str:
     return "The note is outside what was searched: it has expired, or the search's filters leave it out."
 
 
-def _request(trace: Trace, principal: Principal) -> SearchRequest:
+def _request(trace: Trace, caller: Caller) -> SearchRequest:
     return SearchRequest(
         query=trace.query or "",
-        principal=principal,
+        caller=caller,
         where=filter_from_json(trace.request["selection"]),
         limit=trace.request["limit"],
         mode=Mode(trace.request["mode"]),

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nur.ports.chunks import UNKNOWN
 from nur.ports.embedder import TokenTable
-from nur.ports.ledger import UNKNOWN
 from nur.retrieval.ranking.query_vectors import general_shares, token_weights
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
 
 if TYPE_CHECKING:
+    from nur.ports.chunks import CorpusStatistics
     from nur.ports.embedder import Embedder, Floats
-    from nur.ports.ledger import CorpusStatistics
 
 #: Bytes and marks at the head of a Llama vocabulary: their numbers are no ranks.
 UNRANKED_TOKENS = 259

@@ -1,4 +1,8 @@
-"""Keep a trace of every search: written after the answer, in batches, and readable at once."""
+"""The search log: a trace of every search, written after the answer, in batches, and readable at once.
+
+A trace is also the search's session: it holds ids, scores and offsets, never a word of what was found, so that a
+repeated answer cannot show what was deleted, changed or hidden since.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,23 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from nur.domain.search import Fusion, Hit, SearchRequest, SearchResult
+    from nur.domain.traces import TracedCandidate
     from nur.ports.clock import Clock
-    from nur.ports.ledger import Ledger
+    from nur.ports.search_log import SearchLogStore
     from nur.retrieval.ranking.rank import Ranked
     from nur.services.search.rerank import Reranked
-    from nur.services.search.retrieve import Candidates
+    from nur.services.search.retrieve import Retrieved
 
 log = EventLog("Traces")
 
-#: How long traces wait for company: they share one commit.
+#: How long a trace waits for others: they share one commit.
 BATCH_SECONDS = 0.5
 BATCH = 64
-#: Traces that wait while the store cannot be written; the oldest is given up for a newer one.
+#: Traces that wait while the store cannot be written; the oldest makes room for a newer one.
 MOST_PENDING = 512
 PURGE_SECONDS = 3600.0
+#: A search can be repeated for this long, even when traces are kept shorter.
+SESSION_DAYS = 1.0
 
 
 @dataclass(slots=True)
@@ -48,7 +55,7 @@ class Stopwatch:
         self._started = self._last = self.clock.monotonic()
 
     def lap(self, stage: str) -> None:
-        """This stage ends now."""
+        """Record that a stage ends now."""
         now = self.clock.monotonic()
         self.milliseconds[stage] = round((now - self._last) * 1000, 3)
         self._last = now
@@ -61,10 +68,10 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class SearchRun:
-    """A search that is over, with everything it looked at."""
+    """A finished search, with everything it read."""
 
     request: SearchRequest
-    found: Candidates
+    found: Retrieved
     ranked: Sequence[Ranked]
     ordered: Reranked
     result: SearchResult
@@ -72,28 +79,21 @@ class SearchRun:
     fusion: Fusion
     milliseconds: Mapping[str, float]
 
-    @property
-    def store_moved(self) -> bool:
-        """Whether a note that was found was changed or deleted before it could be read."""
-        return self.found.store_moved or len(self.result.hits) < min(self.request.limit, len(self.ordered.hits))
-
 
 @dataclass(slots=True)
 class SearchLog:
-    """The traces of this process's searches: those that wait to be written, and behind them the ledger's."""
+    """The traces of this process that wait to be written, and behind them the stored ones."""
 
-    ledger: Ledger
+    store: SearchLogStore
     clock: Clock
-    retention_days: float  #: 0: no traces are kept
-    with_queries: bool  #: whether the questions themselves are
+    retention_days: float  #: 0: no candidates are kept
+    with_queries: bool  #: whether the questions themselves are kept
     _pending: OrderedDict[UUID, Trace] = field(default_factory=OrderedDict)
     _waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def record(self, searched: SearchRun) -> None:
-        """Remember a search; it is written a little later."""
-        if not self.retention_days:
-            return
-        trace = self.trace_of(searched)
+    def record(self, run: SearchRun) -> None:
+        """Keep a search; it is written a little later."""
+        trace = self._trace(run)
         self._pending[trace.trace_id] = trace
         if len(self._pending) > MOST_PENDING:
             self._pending.popitem(last=False)
@@ -101,11 +101,15 @@ class SearchLog:
         self._waiting.set()
 
     async def find(self, tenant: str, name: UUID) -> Trace | None:
-        """A trace by its own id or by its search's."""
+        """A trace by its own id or by its search's; None where traces are not kept."""
+        return await self.session(tenant, name) if self.retention_days else None
+
+    async def session(self, tenant: str, name: UUID) -> Trace | None:
+        """What a search returned, by its own id or its trace's."""
         for trace in reversed(self._pending.values()):
             if name in (trace.trace_id, trace.search_id) and trace.tenant == tenant:
                 return trace
-        return await self.ledger.trace(tenant, name)
+        return await self.store.trace(tenant, name)
 
     async def find_item(self, tenant: str, item_id: UUID) -> TraceItem | None:
         """One hit of a trace."""
@@ -113,7 +117,7 @@ class SearchLog:
             found = next((item for item in trace.items if item.item_id == item_id), None)
             if found is not None and trace.tenant == tenant:
                 return found
-        return await self.ledger.trace_item(tenant, item_id)
+        return await self.store.item(tenant, item_id)
 
     async def forever(self) -> None:
         """Write what waits, again and again, until cancelled; `flush` writes the rest."""
@@ -126,20 +130,21 @@ class SearchLog:
                 log.warning("traces_wait", error=error.code, pending=len(self._pending))
 
     async def purge_forever(self) -> None:
-        """Let go of traces that are too old, once an hour."""
+        """Delete traces that are too old, once an hour."""
         while True:
             try:
-                purged = await self.ledger.purge_traces(self.clock.now() - timedelta(days=self.retention_days))
+                days = max(self.retention_days, SESSION_DAYS)
+                purged = await self.store.purge(self.clock.now() - timedelta(days=days))
                 log.debug("traces_purged", traces=purged)
             except NurError as error:
                 log.warning("purge_waits", error=error.code)
             await self.clock.sleep(PURGE_SECONDS)
 
     async def flush(self) -> None:
-        """Write everything that waits. Raises StoreDown; then all of it waits on."""
+        """Write everything that waits. Raises StoreDown; then all of it keeps waiting."""
         while self._pending:
             batch = list(self._pending.values())[:BATCH]
-            await self.ledger.save_traces(batch)
+            await self.store.save(batch)
             for trace in batch:
                 self._pending.pop(trace.trace_id, None)
         self._waiting.clear()
@@ -151,59 +156,70 @@ class SearchLog:
         except NurError as error:
             log.warning("traces_lost", error=error.code, pending=len(self._pending))
 
-    def trace_of(self, searched: SearchRun) -> Trace:
+    def _trace(self, run: SearchRun) -> Trace:
         """Everything about a search but the texts it read."""
-        request, result, found = searched.request, searched.result, searched.found
-        read = {hit.note.note_id for hit in result.hits}
-        first = searched.ordered.hits[: request.limit]
-        hits = [*(hit for hit in first if hit.shown.note_id in read), *searched.ordered.hits[request.limit :]]
-        shown = {hit.shown.note_id: hit.shown for hit in first}
+        request, result = run.request, run.result
+        shown = {group.shown.note_id: group.shown for group in run.ordered.groups[: request.limit]}
         return Trace(
             trace_id=result.trace_id,
             search_id=result.search_id,
             tenant=request.where.tenant,
-            principal=request.principal.name,
-            query=request.query if self.with_queries else None,
+            principal=request.caller.principal.name,
+            query=request.query if self.with_queries and self.retention_days else None,
             request={
                 "tool": request.tool,
                 "limit": request.limit,
                 "mode": request.mode.value,
                 "max_chars": request.max_chars,
+                "payload": request.payload.value,
+                "expand_neighbors": request.expand_neighbors,
                 "selection": filter_as_json(request.where),
             },
             outcome={
                 "hits": len(result.hits),
                 "degraded": list(result.degraded),
                 "reason": result.reason.value if result.reason else None,
-                "fusion": searched.fusion.value,
-                "floor": searched.floor,
-                "wanted": found.wanted,
+                "notice": result.notice,
+                "confidence": result.confidence,
+                "fusion": run.fusion.value,
+                "floor": run.floor,
+                "wanted": run.found.limit,
                 "embedding_version": result.model.version,
             },
-            timings=dict(searched.milliseconds),
-            candidates=trace_candidates(
-                searched.ranked,
-                hits,
-                limit=request.limit,
-                floor=searched.floor,
-                rerank_scores=searched.ordered.scores,
-                dropped=found.dropped,
-            ),
+            timings=dict(run.milliseconds),
+            candidates=_candidates(run) if self.retention_days else (),
             items=tuple(
-                _item(hit, place, result.trace_id, shown[hit.note.note_id]) for place, hit in enumerate(result.hits, 1)
+                _item(hit, rank, result.trace_id, shown[hit.note.note_id]) for rank, hit in enumerate(result.hits, 1)
             ),
             created_at=self.clock.now(),
         )
 
 
-def _item(hit: Hit, place: int, trace_id: UUID, one: Ranked) -> TraceItem:
+def _candidates(run: SearchRun) -> tuple[TracedCandidate, ...]:
+    limit, groups = run.request.limit, run.ordered.groups
+    read = {hit.note.note_id for hit in run.result.hits}
+    first = [group for group in groups[:limit] if group.shown.note_id in read]
+    return trace_candidates(
+        run.ranked,
+        [*first, *groups[limit:]],
+        limit=limit,
+        floor=run.floor,
+        rerank_scores=run.ordered.scores,
+        dropped=run.found.candidates.not_visible,
+    )
+
+
+def _item(hit: Hit, rank: int, trace_id: UUID, one: Ranked) -> TraceItem:
     seen = one.candidate
     return TraceItem(
         item_id=hit.item_id,
         trace_id=trace_id,
-        rank=place,
+        rank=rank,
         note_id=hit.note.note_id,
         chunk_id=chunk_uuid(hit.note.note_id, seen.chunk_index, seen.content_hash),
+        chunk_key=hit.chunk_key,
+        passages=[(passage.start_char, passage.end_char, passage.score) for passage in hit.passages],
+        duplicates=list(hit.duplicates),
         scores={
             "score": one.score,
             "lexical": one.lexical,

@@ -20,7 +20,7 @@ MODEL = EmbeddingModel("openai", "text-embedding-3-large", 3072)
 ONE = [np.ones(4, np.float32)]
 STANDARD = {"embedding_provider", "embedding_model", "embedding_dimensions", "token_count", "ts"}
 PRIVACY = {"sensitivity", "visibility_scope", "retention_policy"}
-FILTERS = {"tenant", "kind", "has_confidence", "ts_epoch", "expires_epoch", "project", "agent", "scope"}
+FILTERS = {"tenant", "owner", "kind", "has_confidence", "ts_epoch", "expires_epoch", "project", "agent", "scope"}
 OURS = {"note_id", "revision", "chunk_key", "store_id"}
 
 
@@ -30,7 +30,7 @@ def records(kind: Kind, chunks: int = 1, **meta: Any) -> list[ChromaRecord]:
 
 def test_a_memory() -> None:
     (record,) = records(Kind.MEMORY, type="fact", confidence=0.9, conversation_id="c")
-    assert (record.collection, record.record_id, record.document) == (names.MEMORY, "memory_1", "text 1 part 0")
+    assert (record.collection, record.record_id, record.document) == ("memory", "memory_1", "text 1 part 0")
     assert record.metadata.keys() >= STANDARD | FILTERS | OURS | {"type", "confidence", "conversation_id"}
     assert record.metadata["ts"] == "2026-01-01T00:00:00Z"
     assert record.metadata["ts_epoch"] == NOW.timestamp()
@@ -39,7 +39,7 @@ def test_a_memory() -> None:
 
 def test_a_turn_says_who_spoke() -> None:
     (record,) = records(Kind.TURN, conversation_id="c", role="user", turn_index=0)
-    assert (record.collection, record.document) == (names.HISTORY, "user: text 1 part 0")
+    assert (record.collection, record.document) == ("history", "user: text 1 part 0")
     assert record.metadata.keys() >= STANDARD | FILTERS | OURS | {"conversation_id", "role", "turn_index"}
     assert record.metadata["turn_index"] == 0, "zero is not nothing"
 
@@ -68,7 +68,7 @@ def test_a_whole_artifact() -> None:
 def test_a_cut_artifact_has_chunks_and_a_parent() -> None:
     first, second, parent = records(Kind.ARTIFACT, chunks=2, **FULL)
     assert first.record_id.startswith("artifact_1::chunk::000::")
-    assert second.collection == names.ARTIFACT_CHUNKS
+    assert second.collection == "artifact_chunks"
     place = {"artifact_id", "chunk_index", "start_char", "end_char", "content_hash"}
     assert second.metadata.keys() >= STANDARD | PRIVACY | FILTERS | OURS | OF_SOURCE | place
     assert second.metadata["chunk_index"] == 1
@@ -81,7 +81,7 @@ def test_a_cut_artifact_has_chunks_and_a_parent() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "collection"),
-    [(Kind.MEMORY, names.MEMORY), (Kind.TURN, names.HISTORY), (Kind.NOTE, names.NOTES), (Kind.EVENT, names.NOTES)],
+    [(Kind.MEMORY, "memory"), (Kind.TURN, "history"), (Kind.NOTE, "notes"), (Kind.EVENT, "notes")],
 )
 def test_other_long_notes_are_cut_within_their_collection(kind: Kind, collection: str) -> None:
     found = records(kind, chunks=2)

@@ -12,8 +12,8 @@ import pytest
 
 from nur.adapters.flat.table import BLOCK_ROWS
 from nur.adapters.flat.vector_index import VECTORS_FOR_A_MEAN, FlatVectorIndex
-from nur.adapters.in_memory.clock import ManualClock
-from nur.domain.filters import NoteFilter
+from tests.doubles.clock import ManualClock
+from tests.index_backends import ALL
 from tests.index_notes import NOW, a_note, a_removal, an_upsert
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ DIMENSIONS = 1024
 
 
 class Vectors:
-    """A ledger of vectors, a note each; counts what is read back."""
+    """A store of vectors, one note each; counts what is read back."""
 
     def __init__(self, vectors: Floats) -> None:
         self.ops = [an_upsert(a_note(n), [vector], first_key=n) for n, vector in enumerate(vectors, 1)]
@@ -55,7 +55,7 @@ def random_vectors(rows: int, dimensions: int, seed: int = 0) -> Floats:
 
 
 async def nearest(index: FlatVectorIndex, vector: Floats) -> int:
-    return (await index.query(vector, NoteFilter(), 1))[0].chunk_key
+    return (await index.query(vector, ALL, 1))[0].chunk_key
 
 
 async def test_more_rows_than_a_block_are_all_found() -> None:
@@ -68,45 +68,45 @@ async def test_more_rows_than_a_block_are_all_found() -> None:
 
 
 async def test_rows_of_removed_notes_are_used_again() -> None:
-    ledger = Vectors(random_vectors(3, 4))
-    index = ledger.index(4)
+    stored = Vectors(random_vectors(3, 4))
+    index = stored.index(4)
     for turn in range(1, BLOCK_ROWS):
-        await index.apply([an_upsert(a_note(1, revision=2 * turn), [ledger.ops[0].records[0].vector])])
+        await index.apply([an_upsert(a_note(1, revision=2 * turn), [stored.ops[0].records[0].vector])])
         await index.apply([a_removal(1, revision=2 * turn + 1)])
     assert index._table._used == 1
 
 
 async def test_signs_find_nearly_all_that_an_exact_scan_finds() -> None:
     vectors = random_vectors(2_000, DIMENSIONS)
-    ledger = Vectors(vectors)
-    index = ledger.index(DIMENSIONS)
+    stored = Vectors(vectors)
+    index = stored.index(DIMENSIONS)
     await index.open()
     assert not index._table.encoding.exact
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     hits = 0
     for query in random_vectors(10, DIMENSIONS, seed=1):
         exact = np.argsort(-(units @ query))[:10] + 1
-        found = await index.query(query, NoteFilter(), 10)
+        found = await index.query(query, ALL, 10)
         hits += len({neighbour.chunk_key for neighbour in found} & set(exact.tolist()))
     assert hits >= 95
-    assert ledger.fetched == 10 * 200, "only candidates are read from the ledger"
+    assert stored.fetched == 10 * 200, "only candidates are read from the store"
 
 
 async def test_vectors_are_kept_whole_until_there_are_enough_for_a_mean() -> None:
     vectors = random_vectors(VECTORS_FOR_A_MEAN, DIMENSIONS)
-    ledger = Vectors(vectors)
-    index = ledger.index(DIMENSIONS)
-    await index.apply(ledger.ops[:-1])
+    stored = Vectors(vectors)
+    index = stored.index(DIMENSIONS)
+    await index.apply(stored.ops[:-1])
     assert await nearest(index, vectors[7]) == 8
-    assert ledger.fetched == 0
-    await index.apply(ledger.ops[-1:])
+    assert stored.fetched == 0
+    await index.apply(stored.ops[-1:])
     assert await nearest(index, vectors[7]) == 8
-    assert ledger.fetched > 0
+    assert stored.fetched > 0
 
 
 async def test_a_reset_and_an_open_take_the_mean_anew() -> None:
-    ledger = Vectors(random_vectors(300, DIMENSIONS))
-    index = ledger.index(DIMENSIONS)
+    stored = Vectors(random_vectors(300, DIMENSIONS))
+    index = stored.index(DIMENSIONS)
     await index.open()
     before = index._table.encoding
     await index.reset()
@@ -117,8 +117,8 @@ async def test_a_reset_and_an_open_take_the_mean_anew() -> None:
 
 
 async def test_what_was_removed_while_the_index_was_filled_stays_removed() -> None:
-    ledger = Vectors(random_vectors(3, 4))
-    index = ledger.index(4)
+    stored = Vectors(random_vectors(3, 4))
+    index = stored.index(4)
     await index.apply([a_removal(2, revision=2), an_upsert(a_note(3, revision=2), [np.ones(4, np.float32)])])
     await index.open()
     assert await index.count() == 2
@@ -137,12 +137,12 @@ class Gate(ThreadPoolExecutor):
 @pytest.mark.parametrize("rewrite", [True, False])
 async def test_a_write_during_a_search_never_gives_one_chunks_key_to_anothers_vector(rewrite: bool) -> None:
     vectors = random_vectors(BLOCK_ROWS, 64)
-    ledger = Vectors(vectors)
+    stored = Vectors(vectors)
     gate = Gate()
-    index = ledger.index(64)
+    index = stored.index(64)
     await index.open()
     index._executor = gate
-    searching = asyncio.create_task(index.query(vectors[0], NoteFilter(), 1))
+    searching = asyncio.create_task(index.query(vectors[0], ALL, 1))
     await asyncio.sleep(0)
     ops: list[IndexOp] = [a_removal(1, revision=2)]
     if rewrite:  # another note, elsewhere, which must not get the row that the search may be reading
@@ -158,10 +158,10 @@ async def test_a_write_during_a_search_never_gives_one_chunks_key_to_anothers_ve
 
 
 async def test_a_write_is_finished_though_its_caller_is_cancelled() -> None:
-    ledger = Vectors(random_vectors(300, DIMENSIONS))  # enough to be encoded in a thread
+    stored = Vectors(random_vectors(300, DIMENSIONS))  # enough to be encoded in a thread
     gate = Gate()
-    index = ledger.index(DIMENSIONS, gate)
-    many = an_upsert(a_note(9_999), [op.records[0].vector for op in ledger.ops])
+    index = stored.index(DIMENSIONS, gate)
+    many = an_upsert(a_note(9_999), [op.records[0].vector for op in stored.ops])
     writing = asyncio.create_task(index.apply([many]))
     await asyncio.sleep(0)
     writing.cancel()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nur.adapters.guarded.embedder import GuardedEmbedder
-from nur.adapters.in_memory.clock import ManualClock
-from nur.adapters.in_memory.embedder import InMemoryEmbedder
 from nur.domain.errors import EmbedderDown, EmbedderRefused
+from tests.doubles.clock import ManualClock
+from tests.doubles.embedder import InMemoryEmbedder
 
 if TYPE_CHECKING:
     from nur.ports.embedder import Floats

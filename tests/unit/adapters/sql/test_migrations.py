@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 from alembic import command
@@ -13,17 +14,21 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert
+from sqlalchemy import Column, MetaData, Table, insert
 
-from nur.adapters.in_memory.clock import ManualClock
 from nur.adapters.sql import migrations
-from nur.adapters.sql.mapping import note_values
-from nur.adapters.sql.sqlite.ledger import FILE, SqliteLedger
+from nur.adapters.sql.mapping import chunk_values, note_values
+from nur.adapters.sql.search_log import encode
+from nur.adapters.sql.sqlite.files import FILE
+from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.adapters.sql.sqlite.threads import make_engine
 from nur.adapters.sql.tables import memory_notes, metadata
 from nur.domain.errors import StoreDamaged, StoreForeign, StoreNewer
+from nur.domain.kinds import identity_of
 from nur.domain.notes import Kind
-from tests.ledger_notes import START, a_note
+from nur.ports.idempotency import IdempotencyRecord
+from nur.ports.outbox import Task
+from tests.store_notes import ALL, START, a_note, at, chunks_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -90,7 +95,7 @@ def migrate_to(engine: Engine, revision: str) -> None:
 async def test_notes_of_the_first_schema_are_found_by_their_identity(engine: Engine, tmp_path: Path) -> None:
     noon, later = START, START.replace(month=2)
     source: dict[str, Any] = {"source_system": "github", "source_id": "issues/5"}
-    former = [
+    previous = [
         (a_note("checklist", kind=Kind.NOTE, key="rel"), '["key", "", "", "", "rel"]'),
         (a_note("invoice", kind=Kind.ARTIFACT, source_system="mail", source_id="5"), '["source", "mail", "5"]'),
         (a_note("rang", kind=Kind.EVENT, occurred_at=noon), '["event", "local", "", "", "", "x", "y"]'),
@@ -99,25 +104,69 @@ async def test_notes_of_the_first_schema_are_found_by_their_identity(engine: Eng
     ]
     migrate_to(engine, "0001")
     with engine.begin() as connection:
-        for note, name in former:
+        for note, name in previous:
             values = {"text": "x", "occurred_at": noon} | {k: v for k, v in note_values(note).items() if v is not None}
             connection.execute(insert(memory_notes), {**values, "identity": name})
 
-    ledger = SqliteLedger(tmp_path, ManualClock())
-    await ledger.open()
-    checklist, invoice, _, old, new = (note for note, _ in former)
+    stores = SqliteStores(tmp_path)
+    await stores.open(START)
+    checklist, invoice, _, old, new = (note for note, _ in previous)
     for note in (checklist, invoice, new):
-        found = await ledger.by_identity("default", note.identity)
+        found = await stores.notes.by_identity("default", identity_of(note))
         assert found is not None
         assert found.note_id == note.note_id
-    assert await ledger.by_identity("default", '["event text", "local", "", "", "", "x", "y"]') is not None
-    kept = await ledger.note("default", old.public_id)  # two had the source: the older one is still there
+    assert await stores.notes.by_identity("default", '["event text", "local", "", "", "", "x", "y"]') is not None
+    kept = await stores.notes.get("default", old.public_id)  # two had the source: the older one is still there
     assert kept is not None
     assert kept.meta.key == old.public_id
-    named = await ledger.by_identity("default", kept.identity)
+    named = await stores.notes.by_identity("default", identity_of(kept))
     assert named is not None
     assert named.note_id == old.note_id
-    await ledger.close()
+    await stores.close()
+
+
+def put(engine: Engine, table: str, values: dict[str, Any]) -> None:
+    """Insert a row with the column names of an earlier schema and the types of today's."""
+    today = metadata.tables[table].c
+    columns = [Column(name, today[name].type if name in today else None) for name in values]
+    with engine.begin() as connection:
+        connection.execute(insert(Table(table, MetaData(), *columns)), values)
+
+
+async def test_a_store_at_0002_is_migrated_with_its_data(engine: Engine, tmp_path: Path) -> None:
+    note, (new,) = a_note("Tea."), chunks_of("Tea.")
+    trace_id, item_id = uuid4(), uuid4()
+    migrate_to(engine, "0002")
+    put(engine, "memory_notes", {**note_values(note), "text": "Tea."})
+    chunk = chunk_values(note, new, START, indexed=False)
+    put(engine, "memory_note_chunks", {"profile": chunk.pop("term_vector"), **chunk})
+    job = {"note_id": note.note_id, "revision": 1, "state": "pending", "available_at": START, "created_at": START}
+    put(engine, "indexing_outbox", job)
+    trace = {"trace_id": trace_id, "search_id": uuid4(), "tenant_id": "default", "principal": "ann", "request": {}}
+    trace |= {"timings": {}, "candidates": encode({"floor": 0.1}, []), "created_at": START}
+    put(engine, "search_traces", trace)
+    item = {"item_id": item_id, "trace_id": trace_id, "rank": 1, "note_id": note.note_id, "chunk_id": uuid4()}
+    put(engine, "search_trace_items", {**item, "scores": {"score": 0.5}})
+    key = {"tenant_id": "default", "idempotency_key": "k", "request_hash": "h", "trace_id": "call", "created_at": START}
+    put(engine, "idempotency_keys", {**key, "status_code": 201, "response": {"a": 1}})
+
+    stores = SqliteStores(tmp_path)
+    await stores.open(START)
+    try:
+        (stored,) = await stores.chunks.of_note(note.note_id)
+        assert stored.term_vector == new.term_vector
+        assert stored.chunk == new.chunk
+        assert [one.note_id for one in await stores.notes.page(ALL, START, limit=9)] == [note.note_id]
+        (leased,) = await stores.outbox.lease("w", 9, START, 60)
+        assert (leased.note_id, leased.task) == (note.note_id, Task.INDEX)
+        found = await stores.search_log.item("default", item_id)
+        assert found is not None
+        assert (found.scores, found.passages, found.duplicates, found.chunk_key) == ({"score": 0.5}, [], [], 0)
+        assert (found.public_id, found.public_chunk_id) == (None, None)
+        kept = await stores.idempotency.reserve("k", "h", at())
+        assert kept == IdempotencyRecord("h", 201, {"a": 1})
+    finally:
+        await stores.close()
 
 
 def a_newer_store(path: Path) -> None:
@@ -168,18 +217,18 @@ async def test_a_store_that_is_not_to_be_opened_is_left_as_it_was(
     before = (tmp_path / FILE).read_bytes()
 
     with pytest.raises(error, match=says):
-        await SqliteLedger(tmp_path, ManualClock()).open()
+        await SqliteStores(tmp_path).open(START)
 
     assert (tmp_path / FILE).read_bytes() == before
     (tmp_path / FILE).unlink()  # the folder was let go of: a new store can be made there
-    ledger = SqliteLedger(tmp_path, ManualClock())
-    await ledger.open()
-    await ledger.close()
+    stores = SqliteStores(tmp_path)
+    await stores.open(START)
+    await stores.close()
 
 
 async def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / FILE).touch()
-    ledger = SqliteLedger(tmp_path, ManualClock())
-    await ledger.open()
-    assert await ledger.set_if_absent("a", "s") == "s"
-    await ledger.close()
+    stores = SqliteStores(tmp_path)
+    await stores.open(START)
+    assert await stores.facts.set_if_absent("a", "s") == "s"
+    await stores.close()

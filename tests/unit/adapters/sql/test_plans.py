@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event
 
-from nur.adapters.sql import migrations, outbox, reading, searching
+from nur.adapters.sql import chunks, index_marks, migrations, notes, outbox, vectors
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import make_engine
-from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind
-from tests.ledger_notes import EMBEDDING, START, a_note
+from nur.ports.vector_index import Neighbour
+from tests.store_notes import ALL, EMBEDDING, START, a_note, a_query, at, creation, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,19 +22,33 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-SELECTION = NoteFilter(kinds=frozenset({Kind.MEMORY}))
-KEYS = [ChunkKey(key) for key in range(200)]  #: as many as a search re-reads: of two keys, SQLite thinks otherwise
+MEMORIES = replace(ALL, kinds=frozenset({Kind.MEMORY}))
+KEYS = [ChunkKey(key) for key in range(200)]  #: as many as a search reads: of two keys, SQLite thinks otherwise
 NOTE_ID = a_note().note_id
+LEXICAL = Fts5LexicalIndex()
+QUERY = a_query(
+    where=MEMORIES,
+    terms=["tea"],
+    vector=vector_of("tea"),
+    neighbours=[Neighbour(key, a_note().note_id, 0.5) for key in KEYS],
+    limit=200,
+    most_compared=50_000,
+    turn_distance=2,
+)
 
 READS: dict[str, Callable[[Connection], object]] = {
-    "a note by its identity": lambda connection: reading.by_identity(connection, "default", "i"),
-    "candidates": lambda connection: searching.candidates(connection, KEYS, SELECTION, START),
-    "glances": lambda connection: searching.scoring_views(connection, KEYS, SELECTION, START),
-    "what is not indexed": lambda connection: searching.unindexed(connection, SELECTION, EMBEDDING, 50_000, START),
-    "chunks by words": lambda connection: searching.lexical(
-        connection, Fts5LexicalIndex(), ["tea"], SELECTION, 50, START
+    "a note by its public id": lambda connection: notes._get(connection, "default", "mem_1"),
+    "a note by its identity": lambda connection: notes._by_identity(connection, "default", "i"),
+    "candidates": lambda connection: chunks.candidates(connection, LEXICAL, QUERY),
+    "everything compared": lambda connection: chunks.to_compare(connection, replace(QUERY, where=ALL)),
+    "the chunks of one note": lambda connection: chunks._candidates_of(connection, NOTE_ID, QUERY),
+    "scoring views": lambda connection: chunks.scoring_views(connection, KEYS, MEMORIES, START),
+    "what is shown": lambda connection: chunks._show(
+        connection, dict.fromkeys(KEYS, NOTE_ID), MEMORIES, START, with_neighbours=True, with_texts=True
     ),
-    "turns at places": lambda connection: searching.turns_near(connection, [("c", 1)], NoteFilter(), START),
+    "neighbouring turns": lambda connection: chunks.turns_near(connection, [("c", 1)], ALL, START),
+    "whether a note is indexed": lambda connection: index_marks.is_indexed(connection, NOTE_ID),
+    "vectors of chunks": lambda connection: vectors.vectors_of(connection, KEYS, EMBEDDING),
     "jobs that are due": lambda connection: outbox.lease(connection, "w", 16, START, 60),
     "a note's open job": lambda connection: outbox.enqueue(connection, NOTE_ID, 1, START),
 }
@@ -46,6 +61,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
     engine = make_engine(tmp_path / "nur.db", read_only=False)
     migrations.migrate(engine)
     with engine.connect() as opened:
+        notes._write(opened, LEXICAL, creation(a_note(pieces=2)), at())  # so that candidates and shown chunks are read
         yield opened
 
 

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from nur.domain.chunks import Chunk
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
-from nur.domain.search import EmptyReason, Hit, Passage, SearchResult
+from nur.domain.search import EmptyReason, ExpandedChunk, Hit, Passage, SearchResult
 from nur.entrypoints.mcp.hits import artifact_text, hybrid_text, structured
 
 MODEL = EmbeddingModel("openai", "text-embedding-3-large", 3072)
@@ -47,7 +48,7 @@ def hit(kind: Kind, *, chunks: int = 1, passages: tuple[str, ...] = ("a passage"
         note=note,
         chunk_key=ChunkKey(1),
         chunk_id=f"{names[kind]}::chunk::003::c0ffee12" if chunks > 1 else names[kind],
-        chunk_index=3 if chunks > 1 else 0,
+        chunk=Chunk(3 if chunks > 1 else 0, "the\nchunk", 6, 15, 2),
         score=0.87654,
         rrf_score=0.0327869,
         ranks={"lexical": 1, "dense": 1},
@@ -94,7 +95,7 @@ def test_further_passages_stand_under_the_first() -> None:
 
 
 def test_neighbours_stand_around_the_chunk_with_boundaries_between() -> None:
-    one = hit(Kind.ARTIFACT, chunks=9, **ARTIFACT, expanded=("before", "the\nchunk", "after"))
+    one = hit(Kind.ARTIFACT, chunks=9, **ARTIFACT, expanded=ExpandedChunk("before", "the\nchunk", "after", 0, 20))
     assert artifact_text(result(one)).splitlines()[4:] == [
         "Content with neighbors:",
         "...before...",

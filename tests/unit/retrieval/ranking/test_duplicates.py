@@ -8,13 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nur.domain.notes import Kind
-from nur.ports.ledger import ScoringView
 from nur.retrieval.ranking.duplicates import fold_duplicates, lookalikes
-from tests.candidates import a_read, ranked_as
-from tests.ledger_notes import START
+from tests.candidates import a_read, ranked_as, view_of
+from tests.store_notes import START
 
 if TYPE_CHECKING:
-    from nur.ports.ledger import ChunkWithNote
+    from nur.ports.chunks import ChunkWithNote
 
 MEMO = "The harbour crane will be tested in spring by its new crew"
 WORDS = [
@@ -28,8 +27,8 @@ PLAIN = ["anna", "owes", "ben", "the", "contract", "with", "москва", "stra
 
 def groups(*read: ChunkWithNote) -> list[list[str]]:
     """The texts of each hit, the one that is shown first."""
-    ranked = [ranked_as(ScoringView.of(one.stored, one.note), score=1 - place / 100) for place, one in enumerate(read)]
-    keys = set(lookalikes(ranked))
+    ranked = [ranked_as(view_of(one), score=1 - place / 100) for place, one in enumerate(read)]
+    keys = set(lookalikes([one.candidate for one in ranked]))
     existing = {one.stored.chunk_key: one for one in read if one.stored.chunk_key in keys}
     texts = {one.note.public_id: one.stored.chunk.content for one in read}
     return [
@@ -81,7 +80,7 @@ def test_notes_that_say_the_same_are_one_hit(other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "about", [{"title": "Alpha"}, {"author": "Ben"}, {"role": "user"}, {"project": "x"}, {"kind": Kind.NOTE}]
+    "meta", [{"title": "Alpha"}, {"author": "Ben"}, {"role": "user"}, {"project": "x"}, {"kind": Kind.NOTE}]
 )
 def test_what_is_said_elsewhere_or_by_another_is_another_hit(meta: dict[str, Any]) -> None:
     assert not are_one(MEMO, MEMO, **meta)
@@ -118,8 +117,8 @@ def test_the_order_of_hits_is_the_order_of_what_is_shown() -> None:
 
 def test_only_lookalikes_have_to_be_read() -> None:
     texts = ("Anna owes Ben", "Ben owes Anna", "Salt")
-    ranked = [ranked_as(ScoringView.of(one.stored, one.note)) for one in map(a_read, texts)]
-    assert lookalikes(ranked) == [one.candidate.chunk_key for one in ranked[:2]]
+    views = [view_of(one) for one in map(a_read, texts)]
+    assert lookalikes(views) == [view.chunk_key for view in views[:2]]
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), st.lists(st.sampled_from(WORDS), max_size=6))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from nur.retrieval.ranking.grouping import shortlist
 from tests.candidates import a_ranked
-from tests.ledger_notes import a_note
+from tests.store_notes import a_note
 
 
 def test_a_note_is_shown_once_by_its_best_chunk() -> None:

@@ -11,10 +11,10 @@ from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.ranking.rank import rank
 from nur.retrieval.text.analysis import ANALYZER
 from tests.candidates import a_candidate
-from tests.ledger_notes import a_turn
+from tests.store_notes import a_turn
 
 if TYPE_CHECKING:
-    from nur.ports.ledger import ScoringView
+    from nur.ports.chunks import ScoringView
     from nur.retrieval.ranking.rank import Ranked
 
 PROFILE = ModelCalibration(embedding_version="test:model:8")

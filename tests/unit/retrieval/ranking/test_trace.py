@@ -5,7 +5,7 @@ from nur.domain.traces import CandidateOutcome
 from nur.retrieval.ranking.duplicates import HitGroup
 from nur.retrieval.ranking.trace import trace_candidates
 from tests.candidates import a_ranked
-from tests.ledger_notes import a_note
+from tests.store_notes import a_note
 
 FLOOR = 0.2
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from nur.adapters.sql.outbox import SqlOutbox
 from nur.domain.errors import EmbedderRefused
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.services.indexing import index_worker as work
-from nur.services.indexing.index_worker import LONGEST_OUTAGE_RETRY_SECONDS, IndexWorker, retry_in
-from tests.note_world import LONG, ME, FailingIndex, World
+from nur.services.indexing.index_worker import LONGEST_OUTAGE_RETRY_SECONDS, retry_in
+from tests.note_world import LONG, ME, FailingIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from nur.ports.embedder import Floats
+    from nur.ports.outbox import Job
+    from tests.note_world import World
+    from tests.unit.services.conftest import OpenWorld
 
 
 @pytest.mark.parametrize(
@@ -36,8 +42,8 @@ def test_waits_double_up_to_a_limit(failures: int, jitter: float, expected: floa
 
 
 @pytest.mark.parametrize("follows", [True, False])
-async def test_an_outage_of_the_provider_delays_only_the_vectors(follows: bool) -> None:
-    world = World(follows=follows)
+async def test_an_outage_of_the_provider_delays_only_the_vectors(open_world: OpenWorld, follows: bool) -> None:
+    world = await open_world(follows=follows)
     world.embedder.down = True
     written = []
     for minute in range(10):
@@ -56,11 +62,11 @@ async def test_an_outage_of_the_provider_delays_only_the_vectors(follows: bool) 
     for minute, stored in enumerate(written):
         found = await world.found(f"Message {minute} of the outage speaks of tower{minute}.", Mode.DENSE)
         assert found[0] == stored.note.public_id
-    assert (await world.ledger.backlog(world.clock.now())).dead == 0
+    assert (await world.stores.outbox.backlog(world.clock.now())).dead == 0
 
 
-async def test_an_outage_of_the_index_embeds_nothing_twice() -> None:
-    world = World(follows=False)
+async def test_an_outage_of_the_index_embeds_nothing_twice(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     assert isinstance(world.index, FailingIndex)
     world.index.down = True
     stored = await world.add(LONG)
@@ -69,76 +75,76 @@ async def test_an_outage_of_the_index_embeds_nothing_twice() -> None:
         world.clock.advance(400)
     assert world.embedder.embedded == stored.note.chunk_count
     world.index.down = False
-    await world.set_if_absent()
+    await world.settle()
     assert await world.index.count() == world.embedder.embedded == stored.note.chunk_count
 
 
-async def test_a_change_of_metadata_during_embedding_costs_no_second_call() -> None:
-    world = World()
+async def test_a_change_of_metadata_during_embedding_costs_no_second_call(open_world: OpenWorld) -> None:
+    world = await open_world()
     stored = await world.add("Tea at four.")
 
     async def meanwhile() -> None:
         await world.add("Tea at four.", importance=0.9)
 
     _interrupt(world, meanwhile)
-    await world.set_if_absent()
+    await world.settle()
     assert world.embedder.embedded == 1
-    assert await world.ledger.is_indexed(stored.note.note_id)
+    assert await world.stores.index_marks.is_indexed(stored.note.note_id)
     assert await world.index.count() == 1
 
 
-async def test_an_edit_during_embedding_wins() -> None:
-    world = World()
+async def test_an_edit_during_embedding_wins(open_world: OpenWorld) -> None:
+    world = await open_world()
     await world.add("The code is 12.", key="door")
 
     async def meanwhile() -> None:
         await world.add("The code is 34.", key="door")
 
     _interrupt(world, meanwhile)
-    await world.set_if_absent()
+    await world.settle()
     assert await world.index.count() == 1
     (hit,) = (await world.find("The code is 34.", Mode.DENSE)).hits
     assert hit.passages[0].text == "The code is 34."
 
 
-async def test_a_delete_during_embedding_wins() -> None:
-    world = World(follows=False)
+async def test_a_delete_during_embedding_wins(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     stored = await world.add("Tea at four.")
 
     async def meanwhile() -> None:
         await world.services.forget(stored.note.public_id, Kind.NOTE, ME)
 
     _interrupt(world, meanwhile)
-    await world.set_if_absent()
+    await world.settle()
     assert await world.index.count() == 0
     assert await world.found("tea") == []
 
 
-async def test_a_text_that_the_provider_refuses_becomes_a_dead_letter_alone() -> None:
-    world = World()
+async def test_a_text_that_the_provider_refuses_becomes_a_dead_letter_alone(open_world: OpenWorld) -> None:
+    world = await open_world()
     bad = await world.add("a refused text")
     good = await world.add("a good text")
     _refuse(world, "refused")
     for _ in range(work.MOST_TRIES):
         await world.drain()
         world.clock.advance(400)
-    backlog = await world.ledger.backlog(world.clock.now())
+    backlog = await world.stores.outbox.backlog(world.clock.now())
     assert (backlog.pending, backlog.dead) == (0, 1)
-    (letter,) = await world.ledger.dead_letters(10)
+    (letter,) = await world.stores.outbox.dead_letters(10)
     assert letter.public_id == bad.note.public_id
     assert "a refused text" not in str(letter.error)
-    assert await world.ledger.is_indexed(good.note.note_id)
+    assert await world.stores.index_marks.is_indexed(good.note.note_id)
     report = await world.services.health()
     assert report.checks["store"]["dead_letters"] == 1
 
     del world.embedder.embed  # the provider changed its mind
-    assert await world.ledger.retry_dead(world.clock.now()) == 1
-    await world.set_if_absent()
-    assert await world.ledger.is_indexed(bad.note.note_id)
+    assert await world.stores.outbox.retry_dead(world.clock.now()) == 1
+    await world.settle()
+    assert await world.stores.index_marks.is_indexed(bad.note.note_id)
 
 
-async def test_what_expired_before_its_turn_is_not_embedded() -> None:
-    world = World()
+async def test_what_expired_before_its_turn_is_not_embedded(open_world: OpenWorld) -> None:
+    world = await open_world()
     await world.add("x")
     await world.add("Tea for a day.", ttl_days=1)
     await world.drain()
@@ -149,19 +155,19 @@ async def test_what_expired_before_its_turn_is_not_embedded() -> None:
     assert world.embedder.embedded == 2
 
 
-async def test_two_workers_share_the_work_and_show_it_once() -> None:
-    world = World(follows=False)
+async def test_two_workers_share_the_work_and_show_it_once(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     for i in range(40):
         await world.add(f"Note number {i}.")
-    other = IndexWorker(world.ledger, world.index, world.embedder, world.clock)
-    while any(await asyncio.gather(world.services.work.once(), other.once())):
+    other = replace(world.services.index_worker, name="other", _woken=asyncio.Event())
+    while any(await asyncio.gather(world.services.index_worker.once(), other.once())):
         pass
     assert world.embedder.embedded == 40
     assert await world.index.count() == 40
 
 
-async def test_long_notes_keep_what_was_embedded_before_the_outage() -> None:
-    world = World(chunking={"max_tokens": 8, "overlap_tokens": 0})
+async def test_long_notes_keep_what_was_embedded_before_the_outage(open_world: OpenWorld) -> None:
+    world = await open_world(chunking={"max_tokens": 8, "overlap_tokens": 0})
     stored = await world.add(LONG)
     assert stored.note.chunk_count > 200
     _fail_after(world, 1)
@@ -169,29 +175,34 @@ async def test_long_notes_keep_what_was_embedded_before_the_outage() -> None:
     kept = world.embedder.embedded
     assert 0 < kept < stored.note.chunk_count
     del world.embedder.embed
-    await world.set_if_absent()
+    await world.settle()
     assert world.embedder.embedded == stored.note.chunk_count
 
 
-async def test_a_bug_in_one_round_does_not_end_the_worker() -> None:
-    world = World()
-    await world.add("Tea.")
-    lease, calls = world.ledger.lease, []
+@dataclass(frozen=True)
+class BrokenOnce(SqlOutbox):
+    """Fails in a way that nobody foresaw, once."""
 
-    async def broken(*arguments: object) -> object:
-        calls.append(arguments)
-        if len(calls) == 1:
+    calls: list[str] = field(default_factory=list)
+
+    async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
+        self.calls.append(worker)
+        if len(self.calls) == 1:
             raise ZeroDivisionError
-        return await lease(*arguments)  # type: ignore[arg-type]
+        return await super().lease(worker, limit, now, lease_seconds)
 
-    world.ledger.lease = broken  # type: ignore[method-assign, assignment]
-    working = asyncio.create_task(world.services.work.forever())
+
+async def test_a_bug_in_one_round_does_not_end_the_worker(open_world: OpenWorld) -> None:
+    world = await open_world()
+    await world.add("Tea.")
+    world.services.index_worker.outbox = BrokenOnce(world.stores.outbox.run)
+    working = asyncio.create_task(world.services.index_worker.forever())
     for _ in range(200):
         await asyncio.sleep(0)
-        if not (await world.ledger.backlog(world.clock.now())).pending:
+        if not (await world.stores.outbox.backlog(world.clock.now())).pending:
             break
     working.cancel()
-    assert (await world.ledger.backlog(world.clock.now())).pending == 0
+    assert (await world.stores.outbox.backlog(world.clock.now())).pending == 0
 
 
 def _interrupt(world: World, meanwhile: Callable[[], object]) -> None:

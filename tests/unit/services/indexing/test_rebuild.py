@@ -1,4 +1,4 @@
-"""Rebuilding: from the ledger's vectors alone, while searches go on."""
+"""Rebuilding: from the stored vectors alone, while searches go on."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nur.bootstrap.chunking import policies
 from nur.domain.errors import EmbedderDown
 from nur.domain.search import Mode
 from nur.ports.vector_index import IndexOp, IndexRecord
 from nur.services.indexing.rebuild import RebuildReport, RebuildState
+from nur.settings import Settings
 from tests.index_notes import a_note as a_foreign_note
-from tests.note_world import LONG, FailingIndex, World
+from tests.note_world import LONG, FailingIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nur.ports.embedder import Floats
+    from tests.note_world import World
+    from tests.unit.services.conftest import OpenWorld
 
 
 async def rebuilt(world: World, *, rechunk: bool = False) -> RebuildReport:
     """Rebuild beside a worker, as in a server."""
-    working = asyncio.create_task(world.services.work.forever())
+    working = asyncio.create_task(world.services.index_worker.forever())
     try:
         return await world.services.rebuild(rechunk=rechunk)
     finally:
@@ -40,8 +44,8 @@ def refuse_everything(world: World) -> None:
 
 
 @pytest.mark.parametrize("follows", [True, False])
-async def test_an_index_is_rebuilt_without_an_embedding_call(follows: bool) -> None:
-    world = World(follows=follows)
+async def test_an_index_is_rebuilt_without_an_embedding_call(open_world: OpenWorld, follows: bool) -> None:
+    world = await open_world(follows=follows)
     stored = await world.add(LONG)
     await world.add("Tea at four.")
     await world.drain()
@@ -54,8 +58,8 @@ async def test_an_index_is_rebuilt_without_an_embedding_call(follows: bool) -> N
     assert world.embedder.embedded == before
 
 
-async def test_orphans_are_gone_afterwards() -> None:
-    world = World(follows=False)
+async def test_orphans_are_gone_afterwards(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     await world.add("Tea at four.")
     await world.drain()
     foreign = a_foreign_note(7)
@@ -66,8 +70,8 @@ async def test_orphans_are_gone_afterwards() -> None:
     assert await world.index.count() == 1
 
 
-async def test_chunks_without_vectors_are_counted_and_left_to_the_worker() -> None:
-    world = World(follows=False)
+async def test_chunks_without_vectors_are_counted_and_left_to_the_worker(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     await world.add("Tea at four.")
     await world.drain()
     world.embedder.down = True
@@ -77,8 +81,8 @@ async def test_chunks_without_vectors_are_counted_and_left_to_the_worker() -> No
     assert (report.missing_vectors, report.errors) == (1, 0)
 
 
-async def test_an_index_that_fails_is_reported_and_retried_later() -> None:
-    world = World(follows=False)
+async def test_an_index_that_fails_is_reported_and_retried_later(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     assert isinstance(world.index, FailingIndex)
     await world.add("Tea at four.")
     await world.drain()
@@ -87,59 +91,79 @@ async def test_an_index_that_fails_is_reported_and_retried_later() -> None:
     assert report.state is RebuildState.FAILED
     assert report.error == "The index is down."
     world.index.down = False
-    await world.set_if_absent()
+    await world.settle()
     assert await world.index.count() == 1
 
 
-async def test_searches_find_everything_while_the_index_is_empty() -> None:
-    world = World(follows=False)
+async def test_searches_find_everything_while_the_index_is_empty(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     stored = await world.add("The lamp in the hall is green.")
     await world.drain()
-    await world.ledger.mark_all_unindexed(world.embedder.model.version)
+    await world.stores.index_marks.clear(world.clock.now())
     await world.index.reset()
     result = await world.find("The lamp in the hall is green.", Mode.DENSE)
     assert [hit.note.public_id for hit in result.hits] == [stored.note.public_id]
     assert result.degraded == ()
 
 
-async def test_notes_are_cut_anew_by_the_present_policy() -> None:
-    world = World()
+async def test_notes_are_chunked_again_by_the_current_policy(open_world: OpenWorld) -> None:
+    world = await open_world()
     stored = await world.add(LONG)
     short = await world.add("Tea at four.")
     await world.drain()
     embedded = world.embedder.embedded
-    finer = World(chunking={"max_tokens": 64, "overlap_tokens": 8}).services.rebuild.policies
+    finer = policies(Settings(chunking={"max_tokens": 64, "overlap_tokens": 8}))
     world.services.rebuild.policies = finer
-    object.__setattr__(world.services.rebuild.store, "policies", finer)
+    object.__setattr__(world.services.rebuild.store_note, "policies", finer)
 
     report = await rebuilt(world, rechunk=True)
     assert report.rechunked == 2
-    cut = (await world.ledger.by_ids([stored.note.note_id]))[stored.note.note_id]
+    cut = (await world.stores.notes.by_ids([stored.note.note_id]))[stored.note.note_id]
     assert cut.chunking_version == "sentences:64:64:8"
     assert cut.chunk_count > stored.note.chunk_count
     assert (cut.version, cut.ingested_at) == (stored.note.version, stored.note.ingested_at)
-    await world.set_if_absent()
+    await world.settle()
     assert await world.index.count() == await world.chunk_count() == cut.chunk_count + 1
     assert world.embedder.embedded == embedded + cut.chunk_count  # the short note kept its vector
     assert short.note.chunk_count == 1
     assert (await rebuilt(world, rechunk=True)).rechunked == 0
 
 
-async def test_after_a_change_of_the_analyzer_every_note_is_analysed_again_and_keeps_its_vectors() -> None:
-    world = World()
+async def test_after_a_change_of_the_analyzer_every_note_is_analysed_again_and_keeps_its_vectors(
+    open_world: OpenWorld,
+) -> None:
+    world = await open_world()
     await world.add(LONG)
     await world.add("Tea at four.")
     await world.drain()
     embedded = world.embedder.embedded
-    await world.ledger.set_fact("analyzer_version", "0")
+    await world.stores.facts.set("analyzer_version", "0")
     assert (await rebuilt(world, rechunk=True)).rechunked == 2
     assert (await rebuilt(world, rechunk=True)).rechunked == 0
-    await world.set_if_absent()
+    await world.settle()
     assert world.embedder.embedded == embedded
 
 
-async def test_a_second_rebuild_joins_the_first() -> None:
-    world = World(follows=False)
+async def test_a_note_that_was_just_indexed_when_the_index_is_emptied_is_indexed_again(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
+    apply = world.index.apply
+    emptied: list[int] = []
+
+    async def emptied_afterwards(ops: Sequence[IndexOp]) -> None:
+        await apply(ops)
+        if not emptied:
+            emptied.append(await world.stores.index_marks.clear(world.clock.now()))
+            await world.index.reset()
+
+    world.index.apply = emptied_afterwards  # type: ignore[method-assign]
+    await world.add("Tea at four.")
+    await world.drain()
+    assert emptied == [1]
+    assert await world.index.count() == 1
+
+
+async def test_a_second_rebuild_joins_the_first(open_world: OpenWorld) -> None:
+    world = await open_world(follows=False)
     await world.add("Tea at four.")
     await world.drain()
     first = world.services.rebuild.start()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nur.domain.notes import ChunkKey
 from nur.domain.search import Mode, SearchRequest
 from nur.services.indexing.watch_index import REBUILDING
-from tests.note_world import FailingIndex, World
+from tests.note_world import EVERYTHING, ME, FailingIndex
+
+if TYPE_CHECKING:
+    from tests.note_world import World
+    from tests.unit.services.conftest import OpenWorld
 
 
-async def _world(notes: int = 3) -> World:
-    world = World(follows=False)
+async def _world(open_world: OpenWorld, notes: int = 3) -> World:
+    world = await open_world(follows=False)
     await world.services.watch_index.open()
     for number in range(notes):
         await world.add(f"Harbour {number} has {number} cranes.")
@@ -25,22 +30,22 @@ def _lose(world: World, kept: int = 0) -> None:
         del world.index._held[note_id]
 
 
-async def test_a_search_that_gets_fewer_than_asked_compares_with_everything() -> None:
-    world = await _world()
+async def test_a_search_that_gets_fewer_than_asked_compares_with_everything(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     _lose(world)
     found = await world.find("Harbour 1", Mode.DENSE)
     assert (len(found.hits), found.degraded) == (3, ())
     assert world.services.watch_index._doubted.is_set()  # the next look is at once
 
 
-async def test_a_complete_answer_raises_no_doubt() -> None:
-    world = await _world()
+async def test_a_complete_answer_raises_no_doubt(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     assert len((await world.find("Harbour 1", Mode.DENSE)).hits) == 3
     assert not world.services.watch_index._doubted.is_set()
 
 
-async def test_a_loss_is_noticed_by_counting_told_and_rebuilt() -> None:
-    world = await _world()
+async def test_a_loss_is_noticed_by_counting_told_and_rebuilt(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     watch = world.services.watch_index
     await watch.look()
     assert watch.health.healthy
@@ -49,14 +54,14 @@ async def test_a_loss_is_noticed_by_counting_told_and_rebuilt() -> None:
     assert (watch.health.healthy, watch.health.error) == (False, REBUILDING)
     assert (await world.services.health()).status == "degraded"
     assert len((await world.find("Harbour 1", Mode.DENSE)).hits) == 3
-    await world.set_if_absent()
+    await world.settle()
     await watch.look()
     assert watch.health.healthy
     assert await world.index.count() == 3
 
 
-async def test_an_index_that_is_down_is_asked_once_until_it_has_proven_itself() -> None:
-    world = await _world()
+async def test_an_index_that_is_down_is_asked_once_until_it_has_proven_itself(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     watch, index = world.services.watch_index, world.index
     assert isinstance(index, FailingIndex)
     index.down = True
@@ -68,8 +73,8 @@ async def test_an_index_that_is_down_is_asked_once_until_it_has_proven_itself() 
     assert (await world.find("Harbour 1", Mode.DENSE)).degraded == ()
 
 
-async def test_an_index_that_is_back_with_other_records_is_rebuilt() -> None:
-    world = await _world()
+async def test_an_index_that_is_back_with_other_records_is_rebuilt(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     watch, index = world.services.watch_index, world.index
     assert isinstance(index, FailingIndex)
     index.down = True
@@ -82,9 +87,9 @@ async def test_an_index_that_is_back_with_other_records_is_rebuilt() -> None:
     assert watch.health.error == REBUILDING
 
 
-async def test_more_than_can_be_compared_is_degraded_and_never_a_subset() -> None:
-    world = await _world()
+async def test_more_than_can_be_compared_is_degraded_and_never_a_subset(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
     _lose(world, kept=1)
-    search = replace(world.services.search, gather=replace(world.services.search.gather, most_compared=2))
-    found = await search(SearchRequest(query="Harbour 1", mode=Mode.DENSE))
+    search = replace(world.services.search, retrieve=replace(world.services.search.retrieve, most_compared=2))
+    found = await search(SearchRequest(query="Harbour 1", caller=ME, where=EVERYTHING, mode=Mode.DENSE))
     assert (found.hits, found.degraded) == ((), ("dense",))

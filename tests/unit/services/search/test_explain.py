@@ -7,20 +7,21 @@ import pytest
 
 from nur.domain.errors import NotFound
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Principal
-from nur.services.search import retrieve as gather
-from tests.unit.services.conftest import Nur
+from nur.domain.notes import Kind
+from nur.services.search import retrieve
+from tests.callers import LOCAL_CALLER
 
 if TYPE_CHECKING:
     from nur.services.search.explain import NoteExplained
+    from tests.unit.services.conftest import Nur, OpenNur
 
-MEMORIES = NoteFilter(kinds=frozenset({Kind.MEMORY}))
-PRINCIPAL = Principal()
+TENANT = LOCAL_CALLER.tenant
+MEMORIES = NoteFilter(tenant=TENANT, kinds=frozenset({Kind.MEMORY}))
 
 
 async def told(nur: Nur, public_id: str, query: str = "when is tea drunk", **changes: object) -> NoteExplained:
-    result = await nur.search(query, **{"limit": 1, "selection": MEMORIES, **changes})
-    explained = await nur.services.explain(result.search_id, PRINCIPAL, public_id)
+    result = await nur.search(query, **{"limit": 1, "where": MEMORIES, **changes})
+    explained = await nur.services.explain(result.search_id, LOCAL_CALLER, public_id)
     assert explained.note is not None
     return explained.note
 
@@ -57,18 +58,18 @@ async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]
 async def test_one_that_no_ranker_found_is_scored_now(
     nur: Nur, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
-    monkeypatch.setattr(gather, "OVERFETCH", 1)
+    monkeypatch.setattr(retrieve, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(retrieve, "OVERFETCH", 1)
     note = await told(nur, ids[2])
     assert note.verdict == "not_a_candidate"
     assert note.now is not None
     assert "no ranker had it among its best 1. Scored now it has" in note.why
 
 
-async def test_without_the_question_nothing_is_scored_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "LEAST_CANDIDATES", 1)
-    monkeypatch.setattr(gather, "OVERFETCH", 1)
-    nur = Nur(settings={"trace_queries": False})
+async def test_without_the_question_nothing_is_scored_now(open_nur: OpenNur, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieve, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(retrieve, "OVERFETCH", 1)
+    nur = await open_nur(trace_queries=False)
     _, other = await nur.remember("Tea is drunk at four.", "The bridge is closed.")
     note = await told(nur, other)
     assert (note.verdict, note.now) == ("not_a_candidate", None)
@@ -76,9 +77,9 @@ async def test_without_the_question_nothing_is_scored_now(monkeypatch: pytest.Mo
 
 
 async def test_what_was_not_searched_is_said(nur: Nur, ids: list[str]) -> None:
-    note = await told(nur, ids[0], where=NoteFilter(kinds=frozenset({Kind.TURN})))
+    note = await told(nur, ids[0], where=NoteFilter(tenant=TENANT, kinds=frozenset({Kind.TURN})))
     assert (note.verdict, note.why) == ("not_searched", "The note is a memory; the search looked at turn only.")
-    filtered = await told(nur, ids[0], where=NoteFilter(type="decision"))
+    filtered = await told(nur, ids[0], where=NoteFilter(tenant=TENANT, type="decision"))
     assert filtered.verdict == "not_searched"
 
 
@@ -86,23 +87,23 @@ async def test_a_note_that_came_later_is_told_so(nur: Nur, ids: list[str]) -> No
     result = await nur.search("when is tea drunk", where=MEMORIES)
     nur.clock.advance(60)
     [late] = await nur.remember("Tea is drunk late.")
-    explained = await nur.services.explain(result.search_id, PRINCIPAL, late)
+    explained = await nur.services.explain(result.search_id, LOCAL_CALLER, late)
     assert explained.note is not None
     assert "stored or changed after the search" in explained.note.why
 
 
 async def test_deleted_and_unknown_notes_are_told_apart(nur: Nur, ids: list[str]) -> None:
-    await nur.services.forget(ids[2], Kind.MEMORY, PRINCIPAL)
+    await nur.services.forget(ids[2], Kind.MEMORY, LOCAL_CALLER)
     assert (await told(nur, ids[2])).verdict == "deleted"
     assert (await told(nur, "mem_000000000000")).verdict == "unknown"
 
 
 async def test_an_unknown_search_is_not_found(nur: Nur) -> None:
     with pytest.raises(NotFound, match="TRACE_RETENTION_DAYS"):
-        await nur.services.explain(uuid4(), PRINCIPAL)
+        await nur.services.explain(uuid4(), LOCAL_CALLER)
 
 
 async def test_a_trace_is_found_by_its_own_id_too(nur: Nur, ids: list[str]) -> None:
     result = await nur.search("tea")
-    by_trace = await nur.services.explain(result.trace_id, PRINCIPAL)
-    assert by_trace == await nur.services.explain(result.search_id, PRINCIPAL)
+    by_trace = await nur.services.explain(result.trace_id, LOCAL_CALLER)
+    assert by_trace == await nur.services.explain(result.search_id, LOCAL_CALLER)

@@ -1,1 +1,1 @@
-"""The ledger in one SQLite file."""
+"""The stores in one SQLite file."""

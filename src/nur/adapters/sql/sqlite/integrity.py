@@ -56,7 +56,7 @@ def refuse_damaged(path: Path) -> None:
 
 
 def thorough_check(path: Path) -> str:
-    """Check every page, every index and every text against its hash; gives back what was read. Raises StoreDamaged."""
+    """Check every page, every index and every text against its hash; returns what was read. Raises StoreDamaged."""
     notes = 0
     try:
         with _reading(path) as database:

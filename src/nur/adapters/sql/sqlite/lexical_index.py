@@ -12,7 +12,7 @@ from sqlalchemy import Float, bindparam, column, func, select, table, text
 
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
-from nur.ports.ledger import LexicalHit, TermFrequency
+from nur.ports.chunks import TermFrequency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ STALE_SHARE = 0.01
 
 
 class Fts5LexicalIndex:
-    """The lexical rows of a SQLite ledger.
+    """The lexical rows of a SQLite store.
 
     Remembers how common the common terms are: counting those of one question costs 2 ms at 10,000 chunks, 6 at 50,000.
     """
@@ -77,18 +77,18 @@ class Fts5LexicalIndex:
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
-    ) -> list[LexicalHit]:
+    ) -> list[ChunkKey]:
         """Chunks with any of the terms whose notes fulfil the condition, best first."""
         if not terms:
             return []
         found = connection.execute(_BEST.where(where), {"match": match_expression(terms), "wanted": limit})
-        return [LexicalHit(ChunkKey(row.rowid), -row.bm25) for row in found]
+        return [ChunkKey(row.rowid) for row in found]
 
     def frequencies(self, connection: Connection, terms: Sequence[str], chunks: int) -> dict[str, TermFrequency]:
         """How common each term is among so many chunks; unknown terms are left out."""
         if self._changed > STALE_SHARE * chunks:
             self._common, self._changed = {}, 0
-        common = self._common  # other threads may begin anew meanwhile
+        common = self._common  # other threads may start a new one meanwhile
         found: dict[str, TermFrequency] = {}
         for term in dict.fromkeys(terms):
             known = common.get(term) or _count(connection, term)

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import SQLAlchemyError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 log = EventLog("Store")
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Writes that share one fsync. More would only lengthen the wait of the first.
@@ -136,7 +137,7 @@ class WriterThread:
         self._first = None
         if self._changes() > changes:
             self._condition.wrote()
-        # Refusals too are told only now: who hears that another write came first shall find it when looking again.
+        # Report conflicts after the commit too, so that a caller who retries can see the write that won.
         for answer in answers:
             answer()
 
@@ -156,7 +157,7 @@ class WriterThread:
             self._condition.failed(reason)
 
     def _attempt(self, body: Callable[[Connection], Any], future: Future[Any]) -> Callable[[], None]:
-        """Run one body in a savepoint, so that its failure takes back nothing of the others; gives back the answer."""
+        """Run one body in a savepoint, so that its failure undoes nothing of the others; returns how to answer."""
         self._connection.exec_driver_sql("SAVEPOINT one")
         try:
             answer = partial(future.set_result, body(self._connection))
@@ -216,3 +217,49 @@ class ReaderThreads:
             raise ours from error
         finally:
             self._connections.put(connection)
+
+
+class SqliteRunner:
+    """Runs the stores' queries on the threads of one SQLite file."""
+
+    condition: Condition
+    _writer: WriterThread
+    _readers: ReaderThreads
+
+    def __init__(self) -> None:
+        self._engines: list[Engine] = []  #: the writing one, then the reading one; empty while closed
+
+    def start(
+        self, writing: Engine, reading: Engine, condition: Condition, *, first: Callable[[Connection], None]
+    ) -> None:
+        """Start the threads; `first` runs with the first write."""
+        self._engines = [writing, reading]
+        self.condition = condition
+        self._writer = WriterThread(writing, condition, first=first)
+        self._readers = ReaderThreads(reading, condition)
+
+    def stop(self) -> None:
+        """Finish what is queued and close the file."""
+        if not self._engines:
+            return
+        self._readers.close()
+        self._writer.close()
+        for engine in self._engines:
+            engine.dispose()
+        self._engines = []
+
+    async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a query over one consistent snapshot."""
+        return await self._readers.run(lambda connection: body(connection, *args, **kwargs))
+
+    async def write(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a write; returns when it is committed and synced."""
+        return await self._writer.run(lambda connection: body(connection, *args, **kwargs))
+
+    def empty_log(self) -> None:
+        """Fold the write-ahead log into the file and truncate it. Raises StoreFull, StoreDown."""
+        try:
+            with self._engines[0].connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        except SQLAlchemyError as error:
+            raise translate(error) from error

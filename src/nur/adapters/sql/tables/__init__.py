@@ -10,13 +10,12 @@ for a virtual table.
 from __future__ import annotations
 
 from nur.adapters.sql.tables.chunks import lexical_totals, memory_note_chunks, note_chunk_embeddings, note_embeddings
-from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_acl, note_versions
+from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_versions
 from nur.adapters.sql.tables.schema import metadata
-from nur.adapters.sql.tables.searches import memory_hits, search_sessions, search_trace_items, search_traces
-from nur.adapters.sql.tables.work import api_tokens, idempotency_keys, indexing_outbox, store_facts
+from nur.adapters.sql.tables.searches import memory_hits, search_trace_items, search_traces
+from nur.adapters.sql.tables.work import idempotency_keys, indexing_outbox, store_facts
 
 __all__ = [
-    "api_tokens",
     "audit_log",
     "idempotency_keys",
     "indexing_outbox",
@@ -25,11 +24,9 @@ __all__ = [
     "memory_note_chunks",
     "memory_notes",
     "metadata",
-    "note_acl",
     "note_chunk_embeddings",
     "note_embeddings",
     "note_versions",
-    "search_sessions",
     "search_trace_items",
     "search_traces",
     "store_facts",

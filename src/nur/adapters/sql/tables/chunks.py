@@ -23,7 +23,7 @@ memory_note_chunks = Table(
     Column("revision", Integer, nullable=False),  #: the note's, kept beside so that one index finds what is stale
     Column("indexed_revision", Integer),  #: the revision that the vector index holds
     Column("term_count", Integer, nullable=False),
-    Column("profile", LargeBinary, nullable=False),
+    Column("term_vector", LargeBinary, nullable=False),
     Column("sentences", LargeBinary, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("text", Text, nullable=False),

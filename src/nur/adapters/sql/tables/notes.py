@@ -1,4 +1,4 @@
-"""Notes, what became of them, and who may see them."""
+"""Notes, their versions, and the audit log."""
 
 from __future__ import annotations
 
@@ -119,14 +119,6 @@ note_versions = Table(
     Column("text", Text, nullable=False),
 )
 
-note_acl = Table(
-    "note_acl",
-    metadata,
-    Column("note_id", Uuid, ForeignKey("memory_notes.note_id", ondelete="CASCADE"), primary_key=True),
-    Column("principal", String, primary_key=True),
-    Column("permission", String, nullable=False),
-)
-
 audit_log = Table(
     "audit_log",
     metadata,
@@ -138,7 +130,7 @@ audit_log = Table(
     Column("note_id", Uuid),
     Column("public_id", String),
     Column("revision", Integer),
-    Column("trace_id", String),
+    Column("call_id", String),
     Index("ix_audit_at", "tenant_id", "at"),
     Index("ix_audit_note", "note_id"),
     sqlite_autoincrement=True,

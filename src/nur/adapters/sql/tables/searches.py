@@ -1,23 +1,11 @@
-"""Searches: sessions, traces and hits."""
+"""Searches: traces and opened results."""
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, LargeBinary, String, Table, Text, Uuid
+from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Index, Integer, LargeBinary, String, Table, Text, Uuid
 
 from nur.adapters.sql.columns import Moment
 from nur.adapters.sql.tables.schema import BIG_KEY, metadata
-
-search_sessions = Table(
-    "search_sessions",
-    metadata,
-    Column("search_id", Uuid, primary_key=True),
-    Column("tenant_id", String, nullable=False),
-    Column("principal", String, nullable=False),
-    Column("request", JSON, nullable=False),
-    Column("result", LargeBinary, nullable=False),  #: compressed JSON
-    Column("created_at", Moment, nullable=False),
-    Index("ix_sessions_created", "created_at"),
-)
 
 search_traces = Table(
     "search_traces",
@@ -43,7 +31,10 @@ search_trace_items = Table(
     Column("rank", Integer, nullable=False),
     Column("note_id", Uuid, nullable=False),
     Column("chunk_id", Uuid, nullable=False),
+    Column("chunk_key", BigInteger, nullable=False, server_default="0"),
     Column("scores", JSON, nullable=False),
+    Column("passages", JSON, nullable=False, server_default="[]"),  #: start, end and score of each
+    Column("duplicates", JSON, nullable=False, server_default="[]"),
     Column("public_id", String),
     Column("public_chunk_id", String),
     Index("ix_trace_items_trace", "trace_id"),

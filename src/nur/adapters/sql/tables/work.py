@@ -22,6 +22,7 @@ indexing_outbox = Table(
     metadata,
     Column("outbox_id", BIG_KEY, primary_key=True),
     Column("note_id", Uuid, nullable=False),  # no foreign key: a purged note's removal is still to be applied
+    Column("task", String, nullable=False, server_default="index"),
     Column("revision", Integer, nullable=False),
     Column("state", String, nullable=False),  #: pending, done or dead
     Column("attempts", Integer, nullable=False, server_default="0"),
@@ -32,24 +33,9 @@ indexing_outbox = Table(
     Column("created_at", Moment, nullable=False),
     Column("finished_at", Moment),
     Index("ix_outbox_due", "available_at", "outbox_id", sqlite_where=PENDING, postgresql_where=PENDING),
-    # One open row a note: later writes raise its revision instead of queueing behind it, and wake a dead letter.
-    Index("uq_outbox_open", "note_id", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
+    # One open row per note and task: later writes raise its revision instead of queueing behind it.
+    Index("uq_outbox_open", "note_id", "task", unique=True, sqlite_where=OPEN, postgresql_where=OPEN),
     sqlite_autoincrement=True,
-)
-
-api_tokens = Table(
-    "api_tokens",
-    metadata,
-    Column("token_id", Uuid, primary_key=True),
-    Column("tenant_id", String, nullable=False),
-    Column("principal", String, nullable=False),
-    Column("name", String, nullable=False),
-    Column("token_hash", String(64), nullable=False, unique=True),
-    Column("scopes", JSON, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("last_used_at", Moment),
-    Column("expires_at", Moment),
-    Column("revoked_at", Moment),
 )
 
 idempotency_keys = Table(
@@ -58,7 +44,7 @@ idempotency_keys = Table(
     Column("tenant_id", String, primary_key=True),
     Column("idempotency_key", String, primary_key=True),
     Column("request_hash", String(64), nullable=False),
-    Column("trace_id", String, nullable=False),  #: what the call did is in the audit log under it
+    Column("call_id", String, nullable=False),  #: what the call committed is in the audit log under it
     Column("status_code", Integer),
     Column("response", JSON),
     Column("created_at", Moment, nullable=False),

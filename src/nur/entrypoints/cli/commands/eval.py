@@ -122,7 +122,7 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
 
 def _told(calibrated: Calibrated) -> str:
     """What was found and where it is kept, in words."""
-    found, profile = calibrated.found, calibrated.profile
+    found, profile = calibrated.found, calibrated.calibration
     if calibrated.path is None:
         return (
             f"Nothing was written: with fewer than {LEAST_QUESTIONS} questions there is too little to tell. "

@@ -23,7 +23,7 @@ _AT_WORK = ("running", "rechunking")
 
 
 @click.command()
-@click.option("--rechunk", is_flag=True, help="Cut notes anew whose chunking policy is another one now.")
+@click.option("--rechunk", is_flag=True, help="Chunk notes again whose chunking policy changed.")
 @click.option("--wipe-foreign", metavar="NAME", help="First delete this collection of Chroma, which is not ours.")
 @click.option("--yes", is_flag=True, help="Do not ask before a collection is deleted.")
 @json_option
@@ -43,7 +43,7 @@ def command(rechunk: bool, wipe_foreign: str | None, yes: bool, as_json: bool, d
     else:
         click.echo(
             f"{report['rebuilt']} of {report['chunks']} chunks rebuilt, {report['missing_vectors']} wait for vectors, "
-            f"{report['errors']} errors" + (f", {report['rechunked']} notes cut anew" if rechunk else "")
+            f"{report['errors']} errors" + (f", {report['rechunked']} notes chunked again" if rechunk else "")
         )
     if report["state"] == "failed":
         raise NurError(f"The rebuild failed: {report['error']}")

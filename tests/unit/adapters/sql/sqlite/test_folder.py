@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.adapters.in_memory.clock import ManualClock
+from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.folder import DataFolder
-from nur.adapters.sql.sqlite.ledger import FILE, SqliteLedger
+from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.errors import BadConfiguration, DataFolderInUse
+from tests.store_notes import START
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,15 +47,15 @@ def test_a_second_handle_is_told_who_owns_the_folder(tmp_path: Path) -> None:
     owner.release()
 
 
-async def test_a_second_ledger_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
-    first, second = (SqliteLedger(tmp_path, ManualClock()) for _ in range(2))
-    await first.open()
+async def test_a_second_store_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    first, second = (SqliteStores(tmp_path) for _ in range(2))
+    await first.open(START)
 
     with pytest.raises(DataFolderInUse):
-        await second.open()
+        await second.open(START)
     await second.close()
 
-    assert await first.set_if_absent("a", "s") == "s"
+    assert await first.facts.set_if_absent("a", "s") == "s"
     await first.close()
 
 
@@ -89,25 +90,25 @@ def test_a_deleted_lock_file_makes_no_second_owner(tmp_path: Path) -> None:
 async def test_nobody_else_can_read_what_is_stored(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o755)
-    ledger = SqliteLedger(folder, ManualClock())
-    await ledger.open()
-    await ledger.set_fact("a", "b")
+    stores = SqliteStores(folder)
+    await stores.open(START)
+    await stores.facts.set("a", "b")
 
     assert mode_of(folder) == 0o700
     assert {path.name: mode_of(path) for path in folder.iterdir()} == dict.fromkeys(
         [FILE, f"{FILE}-shm", f"{FILE}-wal", "lock", "nur.id"], 0o600
     )
-    await ledger.close()
+    await stores.close()
 
 
 @pytest.mark.parametrize("name", ["a b", "what?", "c#", "100%41", "é@host:1", "a;b&mode=memory"])
 async def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     for expected in (None, "kept"):
-        ledger = SqliteLedger(tmp_path / name, ManualClock())
-        await ledger.open()
-        assert await ledger.fact("a") == expected
-        await ledger.set_fact("a", "kept")
-        await ledger.close()
+        stores = SqliteStores(tmp_path / name)
+        await stores.open(START)
+        assert await stores.facts.get("a") == expected
+        await stores.facts.set("a", "kept")
+        await stores.close()
 
     assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["lock", FILE, "nur.id"]
 

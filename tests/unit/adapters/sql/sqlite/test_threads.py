@@ -16,7 +16,7 @@ from nur.adapters.sql.sqlite.files import StoreFiles
 from nur.adapters.sql.sqlite.threads import GROUP, ReaderThreads, WriterThread, make_engine
 from nur.adapters.sql.tables import note_chunk_embeddings, store_facts
 from nur.domain.errors import Conflict, StoreDown
-from tests.ledger_notes import START, vector_of
+from tests.store_notes import START, vector_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,1 +1,0 @@
-"""Each port in a form that lives and dies with the process: for tests, and for trying things out."""

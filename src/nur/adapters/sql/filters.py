@@ -1,0 +1,67 @@
+"""A NoteFilter as SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, and_, literal_column, or_
+
+from nur.adapters.sql.tables import memory_notes
+from nur.domain.notes import SHARED, Kind
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from nur.domain.filters import NoteFilter
+
+_notes = memory_notes.c
+
+#: As a literal, not a parameter: only then can the database see that a partial index applies.
+IS_ACTIVE: ColumnElement[bool] = _notes.status == literal_column("'active'")
+
+
+def is_current(now: datetime) -> ColumnElement[bool]:
+    """Neither in the trash nor expired."""
+    return and_(IS_ACTIVE, or_(_notes.expires_at.is_(None), _notes.expires_at > now))
+
+
+def notes_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+    """The filter for a query that starts from notes."""
+    return and_(_notes.tenant_id == where.tenant, _conditions(where, now))
+
+
+def chunks_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+    """The filter for a query that starts from chunks and looks their notes up.
+
+    The tenant stands in an expression that no index serves: SQLite's planner expects ten notes per tenant and would
+    walk all of them to find 200 chunks (30,000 notes: 115 ms of CPU; so: 24).
+    """
+    return and_(_notes.tenant_id.concat("") == where.tenant, _conditions(where, now))
+
+
+def _conditions(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+    conditions: list[ColumnElement[bool]] = [is_current(now)]
+    if len(where.kinds) < len(Kind):
+        conditions.append(_notes.kind.in_(sorted(kind.value for kind in where.kinds)))
+    equal = {
+        _notes.type: where.type,
+        _notes.source_system: where.source_system,
+        _notes.sensitivity: where.sensitivity,
+        _notes.visibility_scope: where.visibility,
+        _notes.project_id: where.project,
+        _notes.agent_id: where.agent,
+        _notes.scope: where.scope,
+    }
+    conditions += [column == value for column, value in equal.items() if value is not None]
+    if where.min_confidence is not None:
+        conditions.append(or_(_notes.confidence.is_(None), _notes.confidence >= where.min_confidence))
+    if where.conversation_id is not None:
+        conditions.append(or_(_notes.kind != Kind.TURN.value, _notes.conversation_id == where.conversation_id))
+    if where.occurred_from is not None:
+        conditions.append(_notes.occurred_at >= where.occurred_from)
+    if where.occurred_to is not None:
+        conditions.append(_notes.occurred_at <= where.occurred_to)
+    if where.visible_to is not None:
+        shared = _notes.visibility_scope.in_(sorted(scope.value for scope in SHARED))
+        conditions.append(or_(shared, _notes.owner_id == where.visible_to))
+    return and_(*conditions)

@@ -1,0 +1,161 @@
+"""SqliteStores: every store over one file, `nur.db` in a data folder that this process owns."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nur.adapters.sql import migrations, outbox
+from nur.adapters.sql.chunks import SqlChunkStore
+from nur.adapters.sql.idempotency import SqlIdempotencyStore, expire_reservations
+from nur.adapters.sql.index_marks import SqlIndexMarks
+from nur.adapters.sql.notes import SqlNoteStore
+from nur.adapters.sql.outbox import SqlOutbox
+from nur.adapters.sql.search_log import SqlSearchLog
+from nur.adapters.sql.sqlite.condition import Condition
+from nur.adapters.sql.sqlite.failures import translate
+from nur.adapters.sql.sqlite.files import STORE_ID, StoreFiles
+from nur.adapters.sql.sqlite.folder import DataFolder
+from nur.adapters.sql.sqlite.integrity import BackgroundCheck, refuse_damaged
+from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
+from nur.adapters.sql.sqlite.threads import SqliteRunner, make_engine
+from nur.adapters.sql.store_facts import SqlStoreFacts, get_fact
+from nur.adapters.sql.vectors import SqlVectorStore
+from nur.domain.errors import NurError, StoreDamaged, StoreFull
+from nur.observability.events import EventLog
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+log = EventLog("Store")
+
+#: Rewritten to find out whether the store can be written again.
+WRITE_PROBE = "write_probe"
+
+
+class SqliteStores:
+    """The stores of one SQLite file. A second process on the same folder is refused."""
+
+    def __init__(self, folder: Path, run: SqliteRunner | None = None) -> None:
+        self._folder = DataFolder(folder)
+        self._run = run or SqliteRunner()
+        self._lexical_index = Fts5LexicalIndex()
+        self._check: BackgroundCheck | None = None
+        self.notes = SqlNoteStore(self._run, self._lexical_index)
+        self.chunks = SqlChunkStore(self._run, self._lexical_index)
+        self.vectors = SqlVectorStore(self._run)
+        self.index_marks = SqlIndexMarks(self._run)
+        self.outbox = SqlOutbox(self._run)
+        self.search_log = SqlSearchLog(self._run)
+        self.idempotency = SqlIdempotencyStore(self._run)
+        self.facts = SqlStoreFacts(self._run)
+
+    @property
+    def problem(self) -> NurError | None:
+        """Why the file could not be written the last time; None: nothing is known to be wrong."""
+        return self._run.condition.problem
+
+    async def open(self, now: datetime) -> None:
+        """Take the folder's lock, bring the schema up to date, start the threads."""
+        self._folder.acquire()
+        try:
+            files = StoreFiles(self._folder.path)
+            files.refuse_lost()
+            self._start(files, now)
+        except BaseException:
+            self._folder.release()
+            raise
+        try:
+            await self._mark(files)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Finish queued writes, close the file and release the folder."""
+        if self._check is not None:
+            self._check.close()
+        self._run.stop()
+        self._folder.release()
+
+    async def ping(self) -> None:
+        """Read something; and write something, if the last write failed. Raises why the store cannot be used."""
+        await self._run.read(_ping)
+        condition = self._run.condition
+        condition.check_files()
+        if condition.problem is not None:
+            await self.facts.set(WRITE_PROBE, uuid4().hex)
+        if condition.problem is not None:
+            raise condition.problem
+
+    async def scrub(self) -> None:
+        """Merge the lexical rows and empty the log: deleted rows are overwritten already (`secure_delete`)."""
+        await self._run.write(self._lexical_index.optimize)
+        await asyncio.to_thread(self._run.empty_log)
+
+    def _start(self, files: StoreFiles, now: datetime) -> None:
+        path, is_new = files.database, not files.exists
+        writing, reading = make_engine(path, read_only=False), make_engine(path, read_only=True)
+        try:
+            if not is_new:
+                # A writing connection sets the journal mode, and that would change somebody else's file. What a
+                # reading one cannot open (a log that needs recovery) is the writing one's to judge.
+                with contextlib.suppress(SQLAlchemyError):
+                    migrations.check(reading)
+                if not files.closed_cleanly:
+                    refuse_damaged(path)
+                with writing.connect() as connection:
+                    files.refuse_foreign(_stored_id(connection))
+            migrations.migrate(writing)
+        except SQLAlchemyError as error:
+            raise _unreadable(path, error) from error
+        path.chmod(0o600)
+        condition = Condition(files)
+        self._run.start(writing, reading, condition, first=partial(_take_over, now=now))
+        self._check = BackgroundCheck(condition)
+
+    async def _mark(self, files: StoreFiles) -> None:
+        """Give the store an id and a marker that names it. A full disk keeps no store from being opened."""
+        try:
+            store_id = await self.facts.set_if_absent(STORE_ID, uuid4().hex)
+            files.remember()
+            if files.marked_id() != store_id:
+                await asyncio.to_thread(self._run.empty_log)  # the file alone, without its log, must have its id
+                files.mark(store_id)
+        except (StoreFull, OSError) as error:
+            files.remember()
+            log.warning("marker_not_written", error=type(error).__name__)
+
+
+def _take_over(connection: Connection, now: datetime) -> None:
+    """Whoever owned the store before is dead: nobody waits for the calls and leases that it left."""
+    expire_reservations(connection, now)
+    outbox.release_all(connection)
+
+
+def _unreadable(path: Path, error: SQLAlchemyError) -> NurError:
+    ours = translate(error)
+    if isinstance(ours, StoreFull):
+        return StoreFull("The disk is full, so the store cannot be opened. Free some space, then start again.")
+    return StoreDamaged(
+        f"{path} cannot be read. Restore a backup, or move the folder away to start with a new store; "
+        "nothing was deleted."
+    )
+
+
+def _stored_id(connection: Connection) -> str | None:
+    """The id of a store that may be empty, or another's."""
+    return get_fact(connection, STORE_ID) if migrations.held_revision(connection) else None
+
+
+def _ping(connection: Connection) -> None:
+    connection.execute(text("SELECT 1"))

@@ -1,0 +1,198 @@
+"""SqlVectorStore: the vectors of chunks and notes, per embedding version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select
+
+from nur.adapters.sql import index_marks
+from nur.adapters.sql.chunks import chunks_of
+from nur.adapters.sql.filters import is_current
+from nur.adapters.sql.mapping import CHUNK_COLUMNS, NOTE_COLUMNS, records, to_chunk_with_note
+from nur.adapters.sql.tables import (
+    memory_note_chunks,
+    memory_notes,
+    note_chunk_embeddings,
+    note_embeddings,
+    store_facts,
+)
+from nur.domain.errors import Conflict
+from nur.domain.notes import ChunkKey, NoteId
+from nur.ports.store_facts import EMBEDDING_VERSION, NEXT_EMBEDDING_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from nur.adapters.sql.runner import Runner
+    from nur.domain.notes import Note
+    from nur.ports.chunks import ChunkWithNote, StoredChunk
+    from nur.ports.embedder import Floats
+
+_chunks = memory_note_chunks.c
+_notes = memory_notes.c
+_vectors = note_chunk_embeddings.c
+_pooled = note_embeddings.c
+
+# Built once: composing a statement costs more than running it.
+_INSERT_VECTORS = insert(note_chunk_embeddings)
+_INSERT_POOLED = insert(note_embeddings)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlVectorStore:
+    """Vectors in two tables, of chunks and of notes."""
+
+    run: Runner
+
+    async def of_chunks(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+        """Vectors of chunks; a chunk without one is left out."""
+        return await self.run.read(vectors_of, keys, embedding_version)
+
+    async def of_notes(self, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
+        """Pooled vectors of notes; a note without one is left out."""
+        return await self.run.read(_of_notes, note_ids, embedding_version)
+
+    async def missing(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+        """A note's chunks that have no vector of this version."""
+        stored = await self.run.read(chunks_of, note_id, embedding_version)
+        return [chunk for chunk in stored if not chunk.has_vector]
+
+    async def attach(
+        self,
+        note: Note,
+        vectors: Mapping[ChunkKey, Floats],
+        pooled: Floats | None,
+        embedding_version: str,
+        now: datetime,
+    ) -> None:
+        """Add vectors to the note's chunks; existing ones stay. Raises Conflict when those chunks are gone."""
+        await self.run.write(_attach, note, vectors, pooled, embedding_version, now)
+
+    async def page(
+        self, embedding_version: str, after: ChunkKey, limit: int, now: datetime
+    ) -> list[tuple[ChunkWithNote, Floats]]:
+        """Active chunks that have a vector, by key."""
+        return await self.run.read(_page, embedding_version, after, limit, now)
+
+    async def count_missing(self, embedding_version: str) -> int:
+        """How many chunks have no vector of this version."""
+        return await self.run.read(_count_missing, embedding_version)
+
+    async def versions(self) -> dict[str, int]:
+        """How many chunk vectors there are of each embedding version."""
+        return await self.run.read(_versions)
+
+    async def switch(self, embedding_version: str, now: datetime) -> None:
+        """Activate this embedding version, clear a pending switch and queue every note, atomically."""
+        await self.run.write(_switch, embedding_version, now)
+
+    async def drop(self, embedding_version: str) -> int:
+        """Delete all vectors of a version and return how many chunk vectors there were."""
+        return await self.run.write(_drop, embedding_version)
+
+
+def vectors_of(connection: Connection, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
+    """Vectors of chunks; a chunk without one is left out."""
+    query = select(_vectors.chunk_key, _vectors.vec)
+    query = query.where(_vectors.chunk_key.in_(keys), _vectors.embedding_version == embedding_version)
+    return {ChunkKey(key): vector for key, vector in connection.execute(query).all()}
+
+
+def add_vectors(
+    connection: Connection, vectors: Mapping[ChunkKey, Floats], embedding_version: str, now: datetime
+) -> None:
+    """Insert the vectors of chunks."""
+    rows = [
+        {
+            "chunk_key": key,
+            "embedding_version": embedding_version,
+            "embedding_dim": len(vector),
+            "created_at": now,
+            "vec": vector,
+        }
+        for key, vector in vectors.items()
+    ]
+    if rows:
+        connection.execute(_INSERT_VECTORS, rows)
+
+
+def add_pooled(connection: Connection, note_id: NoteId, pooled: Floats, embedding_version: str, now: datetime) -> None:
+    """Insert a note's pooled vector, which it must not have yet."""
+    row = {"note_id": note_id, "embedding_version": embedding_version, "embedding_dim": len(pooled)}
+    connection.execute(_INSERT_POOLED, {**row, "created_at": now, "vec": pooled})
+
+
+def _of_notes(connection: Connection, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
+    query = select(_pooled.note_id, _pooled.vec)
+    query = query.where(_pooled.note_id.in_(note_ids), _pooled.embedding_version == embedding_version)
+    return {NoteId(row.note_id): row.vec for row in connection.execute(query)}
+
+
+def _attach(
+    connection: Connection,
+    note: Note,
+    vectors: Mapping[ChunkKey, Floats],
+    pooled: Floats | None,
+    embedding_version: str,
+    now: datetime,
+) -> None:
+    if not _still_there(connection, note, list(vectors)):
+        raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
+    existing = vectors_of(connection, list(vectors), embedding_version)
+    new = {key: vector for key, vector in vectors.items() if key not in existing}
+    add_vectors(connection, new, embedding_version, now)
+    if pooled is not None:
+        key = (_pooled.note_id == note.note_id, _pooled.embedding_version == embedding_version)
+        connection.execute(delete(note_embeddings).where(*key))
+        add_pooled(connection, note.note_id, pooled, embedding_version, now)
+
+
+def _still_there(connection: Connection, note: Note, keys: Sequence[ChunkKey]) -> bool:
+    """Whether these are chunks of the note; chunks are replaced all together, so one of them stands for all."""
+    if keys:
+        return connection.execute(select(_chunks.note_id).where(_chunks.chunk_key == keys[0])).scalar() == note.note_id
+    current = connection.execute(select(_notes.revision).where(_notes.note_id == note.note_id)).scalar()
+    return current == note.revision
+
+
+def _page(
+    connection: Connection, embedding_version: str, after: ChunkKey, limit: int, now: datetime
+) -> list[tuple[ChunkWithNote, Floats]]:
+    query = (
+        select(*CHUNK_COLUMNS, *NOTE_COLUMNS, _vectors.vec)
+        .select_from(memory_note_chunks)
+        .join(memory_notes, _notes.note_id == _chunks.note_id)
+        .join(note_chunk_embeddings, _vectors.chunk_key == _chunks.chunk_key)
+        .where(_chunks.chunk_key > after, _vectors.embedding_version == embedding_version, is_current(now))
+        .order_by(_chunks.chunk_key)
+        .limit(limit)
+    )
+    return [(to_chunk_with_note(row), row["vec"]) for row in records(connection.execute(query))]
+
+
+def _count_missing(connection: Connection, embedding_version: str) -> int:
+    missing = _chunks.chunk_key.not_in(index_marks.with_vector(embedding_version))
+    return connection.execute(select(func.count()).select_from(memory_note_chunks).where(missing)).scalar_one()
+
+
+def _versions(connection: Connection) -> dict[str, int]:
+    counts = select(_vectors.embedding_version, func.count().label("rows")).group_by(_vectors.embedding_version)
+    return {row.embedding_version: row.rows for row in connection.execute(counts)}
+
+
+def _switch(connection: Connection, embedding_version: str, now: datetime) -> None:
+    names = [EMBEDDING_VERSION, NEXT_EMBEDDING_VERSION]
+    connection.execute(delete(store_facts).where(store_facts.c.name.in_(names)))
+    connection.execute(insert(store_facts).values(name=EMBEDDING_VERSION, value=embedding_version))
+    index_marks.clear(connection, now)
+
+
+def _drop(connection: Connection, embedding_version: str) -> int:
+    connection.execute(delete(note_embeddings).where(_pooled.embedding_version == embedding_version))
+    dropped = delete(note_chunk_embeddings).where(_vectors.embedding_version == embedding_version)
+    return connection.execute(dropped).rowcount

@@ -1,0 +1,124 @@
+"""NoteStore: notes, their texts and versions. The truth; everything else is derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from nur.domain.access import WriteContext
+    from nur.domain.chunks import Chunk
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.embedder import Floats
+
+#: Previous texts kept of each note.
+VERSIONS_KEPT = 20
+
+
+class Order(StrEnum):
+    """How a page of notes is ordered."""
+
+    NEWEST = "newest"  #: last stored first
+    LAST_TURNS = "last_turns"  #: highest turn index first, notes that are no turns last
+
+
+@dataclass(frozen=True, slots=True)
+class PageCursor:
+    """Where a page ended. It holds even when the note there is changed or deleted afterwards."""
+
+    ingested_at: datetime
+    note_id: NoteId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewChunk:
+    """A chunk to write, with everything that is stored beside it."""
+
+    chunk: Chunk
+    content_hash: str
+    terms: str  #: its lexical row: analysed terms, in lower case, separated by spaces
+    term_count: int
+    term_vector: bytes  #: what scoring reads (`retrieval.ranking.term_vectors`)
+    sentences: bytes = b""  #: what passages read (`retrieval.passages.sentence_maps`)
+    vector: Floats | None = None  #: None: to be embedded later
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteWrite:
+    """One write: either all of it is committed or nothing."""
+
+    note: Note  #: the note after the write
+    replaces: int | None  #: the revision it builds on; None for a new note
+    text: str | None = None  #: None: text and chunks stay as they are
+    chunks: Sequence[NewChunk] = ()
+    pooled: Floats | None = None
+    embedding_version: str = ""
+    indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
+    action: str = "store"  #: for the audit log
+
+
+class NoteStore(Protocol):
+    """The notes of all tenants. Every method is one transaction; a write that returned is committed and synced."""
+
+    async def write(self, write: NoteWrite, context: WriteContext) -> list[ChunkKey]:
+        """Commit one write and return the keys of its new chunks, in order.
+
+        Raises Conflict when the note is no longer at `replaces`, or an identity or public id is taken.
+        """
+        ...
+
+    async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
+        """Move a note to the trash and delete its chunks, vectors and lexical rows. Raises Conflict."""
+        ...
+
+    async def purge(self, note: Note, context: WriteContext, *, indexed: bool) -> None:
+        """Erase a note for good, with its versions and the traces that returned it.
+
+        Raises Conflict when it is at another revision.
+        """
+        ...
+
+    async def get(self, tenant: str, public_id: str) -> Note | None:
+        """A note by its public id, in the trash or not."""
+        ...
+
+    async def by_identity(self, tenant: str, identity: str) -> Note | None:
+        """The active note with this identity, else the one deleted last."""
+        ...
+
+    async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
+        """Notes by their internal ids; unknown ones are left out."""
+        ...
+
+    async def page(
+        self,
+        where: NoteFilter,
+        now: datetime,
+        *,
+        limit: int,
+        order: Order = Order.NEWEST,
+        after: str | PageCursor | None = None,
+    ) -> list[Note]:
+        """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
+        ...
+
+    async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:
+        """The texts of notes, or their first characters."""
+        ...
+
+    async def all(self, after: NoteId | None, limit: int) -> list[Note]:
+        """A page of the active notes of every tenant, by internal id; expired ones too."""
+        ...
+
+    async def expired(self, now: datetime, limit: int) -> list[Note]:
+        """Active notes past their expiry."""
+        ...
+
+    async def trash(self, before: datetime, limit: int) -> list[Note]:
+        """Notes deleted before then, oldest first."""
+        ...

@@ -1,0 +1,1 @@
+"""Test doubles of ports: a clock, an embedder and an index in memory."""

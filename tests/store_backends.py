@@ -1,0 +1,82 @@
+"""The databases under test, each with a way to look behind the ports."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from nur.adapters.sql.sqlite.files import FILE
+from nur.adapters.sql.sqlite.stores import SqliteStores
+from tests.empty_store import copy_store, make_empty_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nur.domain.notes import NoteId
+    from nur.ports.stores import Stores
+
+
+class AuditLine(NamedTuple):
+    """A line of the audit log."""
+
+    principal: str
+    action: str
+    public_id: str | None  #: None: the note was purged and its id would tell what it was
+    revision: int
+    call_id: str
+
+
+class StoreBackend(Protocol):
+    """The stores of one database, and what no method of a port returns."""
+
+    @property
+    def stores(self) -> Stores: ...
+
+    def previous_texts(self, note_id: NoteId) -> dict[int, str]:
+        """The texts that a note had before, by version."""
+        ...
+
+    def audit(self) -> list[AuditLine]:
+        """The audit log, in order."""
+        ...
+
+    def opened(self) -> list[tuple[str, int]]:
+        """Note id (32 hex digits) and rank of each recorded hit, in order."""
+        ...
+
+
+class SqliteBackend:
+    """A SQLite file in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.stores = SqliteStores(copy_store(_empty_store(), folder))
+        self._address = f"{(folder / FILE).absolute().as_uri()}?mode=ro"
+
+    def previous_texts(self, note_id: NoteId) -> dict[int, str]:
+        return dict(self._rows("SELECT version, text FROM note_versions WHERE note_id = ?", note_id.hex))
+
+    def audit(self) -> list[AuditLine]:
+        query = "SELECT principal, action, public_id, revision, call_id FROM audit_log ORDER BY audit_id"
+        return [AuditLine(*row) for row in self._rows(query)]
+
+    def opened(self) -> list[tuple[str, int]]:
+        return self._rows("SELECT note_id, rank FROM memory_hits ORDER BY hit_id")
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What the file holds, over a connection of the test's own."""
+        with closing(sqlite3.connect(self._address, uri=True)) as connection:
+            return connection.execute(query, values).fetchall()
+
+
+#: Every database, by name: how to make an empty one, given a folder of its own.
+BACKENDS: Mapping[str, Callable[[Path], StoreBackend]] = {"sqlite": SqliteBackend}
+
+
+@cache
+def _empty_store() -> Path:
+    """Made once: making one takes longer than most tests."""
+    return make_empty_store(Path(tempfile.mkdtemp(prefix="nur-test-")))
