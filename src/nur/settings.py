@@ -229,6 +229,13 @@ def load(**overrides: Any) -> Settings:
         raise BadConfiguration(f"{_config_file()}: not valid TOML: {error}") from error
 
 
+def from_environment() -> dict[str, str]:
+    """What another process must find in its environment to have the same settings."""
+    found = {name: os.environ[name] for name in map(str.upper, Settings.model_fields) if os.environ.get(name)}
+    file = _config_file()
+    return found | ({CONFIG_FILE_VARIABLE: str(file.absolute())} if file.is_file() else {})
+
+
 def _explain(problem: Any) -> str:
     """One line: variable, what is wrong, what was found (never a secret), and where to read on."""
     if problem["type"] == "extra_forbidden":

@@ -11,6 +11,8 @@ import click
 import pytest
 
 from nur.entrypoints.cli.app import COMMANDS, nur
+from nur.entrypoints.cli.clients.entry import Http, Stdio
+from nur.entrypoints.cli.clients.table import CLIENTS, Client
 from nur.entrypoints.mcp.server import tools
 from nur.observability.metrics import REGISTRY
 from nur.settings import CONFIG_FILE_VARIABLE, NotesChunking, Settings
@@ -90,8 +92,24 @@ def test_every_command_has_a_section_with_all_its_options(name: str) -> None:
     command = nur.get_command(click.Context(nur), name)
     assert text
     assert command is not None
-    options = [option for parameter in command.params for option in parameter.opts]
+    parts = list(command.commands.values()) if isinstance(command, click.Group) else []
+    assert [part.name for part in parts if f"`nur {name} {part.name}`" not in text] == []
+    options = [option for one in (command, *parts) for parameter in one.params for option in parameter.opts]
     assert [option for option in options if f"`{option}" not in text] == []
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=list(CLIENTS))
+def test_every_client_has_a_section_with_its_files_and_entries(client: Client) -> None:
+    text = section(page("how-to/connect-clients.md"), client.title)
+    assert f"$ nur connect {client.name}\n" in text
+    assert f"`{client.name}`" in section(page("reference/commands.md"), "nur connect")
+    for place in filter(None, (client.user, *client.user_elsewhere.values(), client.project)):
+        assert place.rpartition("}")[2] in text
+    ways: list[Stdio | Http] = [Stdio(["/path/to/nur", "stdio"])]
+    if client.url_key is not None:
+        ways.append(Http("http://127.0.0.1:3000/mcp", None))
+    for way in ways:
+        assert client.format.show([client.key, "memory"], way.entry(client, shared=False)) in text
 
 
 def test_every_metric_has_a_row() -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nur.domain.access import WriteContext
     from nur.domain.chunks import Chunk
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.notes import ChunkKey, Kind, Note, NoteId
     from nur.ports.embedder import Floats
 
 #: Previous texts kept of each note.
@@ -105,6 +105,10 @@ class NoteStore(Protocol):
         after: str | PageCursor | None = None,
     ) -> list[Note]:
         """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
+        ...
+
+    async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
+        """How many active notes match, by kind; kinds without any are left out."""
         ...
 
     async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:

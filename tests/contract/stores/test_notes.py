@@ -437,6 +437,18 @@ async def test_the_active_note_of_an_identity_is_preferred_then_the_one_deleted_
     assert await stores.notes.by_identity("default", identity) == back
 
 
+async def test_notes_are_counted_by_kind_without_the_trash_and_other_tenants(stores: Stores) -> None:
+    for text in ("One.", "Two."):
+        await store(stores, text)
+    await write(stores, creation(a_turn("chat", 0), "Three."))
+    await remove(stores, await store(stores, "Four."))
+    kind = (await store(stores, "Five.")).kind
+
+    assert await stores.notes.count(ALL, START) == {kind: 3, Kind.TURN: 1}
+    assert await stores.notes.count(replace(ALL, kinds=frozenset({Kind.TURN})), START) == {Kind.TURN: 1}
+    assert await stores.notes.count(replace(ALL, tenant="other"), START) == {}
+
+
 async def test_the_trash_lists_what_was_deleted_before_then_the_oldest_first(stores: Stores) -> None:
     late, early, later = [await store(stores, f"Text {i}.") for i in range(3)]
     for note, second in ((late, 2), (early, 1), (later, 3)):

@@ -22,7 +22,7 @@ from nur.adapters.sql.tables import (
 from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.errors import Conflict
 from nur.domain.kinds import KINDS
-from nur.domain.notes import ChunkKey, Note, NoteId, Status
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
 from nur.ports.notes import VERSIONS_KEPT, Order, PageCursor
 
 if TYPE_CHECKING:
@@ -115,6 +115,10 @@ class SqlNoteStore:
     ) -> list[Note]:
         """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
         return await self.run.read(_page, where, now, limit, order, after)
+
+    async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
+        """How many active notes match, by kind; kinds without any are left out."""
+        return await self.run.read(_count, where, now)
 
     async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:
         """The texts of notes, or their first characters."""
@@ -305,6 +309,11 @@ def _page(
         reached_by_id = select(rank, _notes.note_id).where(*last).scalar_subquery()
         query = query.where(tuple_(rank, _notes.note_id) < reached_by_id)
     return [to_note(row) for row in records(connection.execute(query))]
+
+
+def _count(connection: Connection, where: NoteFilter, now: datetime) -> dict[Kind, int]:
+    query = select(_notes.kind, func.count()).where(notes_matching(where, now)).group_by(_notes.kind)
+    return {Kind(kind): count for kind, count in connection.execute(query)}
 
 
 def _texts(connection: Connection, note_ids: Sequence[NoteId], characters: int | None) -> dict[NoteId, str]:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from nur.domain.errors import BadConfiguration, BadRequest, DataFolderInUse, NotFound, NurError, StoreUnusable
 
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
 COMMANDS = {
     "serve": "Run the server: MCP at /mcp, health at /health.",
     "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
+    "status": "Show the running server: address, health, what is stored.",
+    "stop": "Stop the data folder's server.",
+    "logs": "Show the last lines of the server's log.",
+    "service": "Keep the server running: install, uninstall, status.",
     "search": "Find the passages that answer a question, in everything stored.",
     "explain": "Say why a search returned what it did, and why not another note.",
     "remember": "Store a memory, a note or an event.",
     "list": "List what is stored, newest first.",
     "get": "Show a note of any kind, with its whole text.",
+    "edit": "Change a note's text, title or type.",
     "forget": "Move notes to the trash.",
     "restore-note": "Bring notes back from the trash.",
     "purge": "Erase notes for good.",
@@ -29,8 +35,10 @@ COMMANDS = {
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
     "eval": "Measure how well search finds the right passage.",
+    "connect": "Connect an MCP client: Claude, Cursor, VS Code, Codex and others.",
     "config": "Show the settings in effect; secrets are masked.",
     "doctor": "Check this machine and a running server: the smoke test after a deployment.",
+    "completion": "Print the script that completes commands in a shell.",
 }
 
 OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE, NOT_FOUND = 0, 1, 2, 3, 4, 5
@@ -52,6 +60,12 @@ class Commands(click.Group):
         module = import_module(f"nur.entrypoints.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that start so, and the options, without importing the commands."""
+        options = [] if incomplete[:1].isalpha() else click.Command.shell_complete(self, ctx, incomplete)
+        names = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return [*names, *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""

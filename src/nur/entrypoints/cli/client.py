@@ -40,14 +40,26 @@ class Store:
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
-    async def call(self, method: str, path: str, body: Any = None, params: dict[str, Any] | None = None) -> Any:
-        """The answer's body, None when there is none. Raises BadRequest, NotFound, Conflict, Unavailable, NurError."""
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        params: dict[str, Any] | None = None,
+        *,
+        headers: dict[str, str] | None = None,
+        also: int | None = None,
+    ) -> Any:
+        """The answer's body, None when there is none; `also` is a status whose body is an answer, too.
+
+        Raises BadRequest, NotFound, Conflict, Unavailable, NurError.
+        """
         given = {name: value for name, value in (params or {}).items() if value not in (None, ())}
         try:
-            response = await self._client.request(method, path, json=body, params=given)
+            response = await self._client.request(method, path, json=body, params=given, headers=headers)
         except httpx2.HTTPError as error:
             raise Unavailable("The server did not answer. Try again.") from error
-        if response.is_success:
+        if response.is_success or response.status_code == also:
             return response.json() if response.content else None
         raise _error(response)
 

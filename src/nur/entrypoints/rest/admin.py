@@ -1,4 +1,4 @@
-"""/v2/admin: traces, the index, the outbox, the trash."""
+"""/v2/admin: traces, the index, the outbox, the trash, what is stored."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from nur.domain.errors import NotFound
+from nur.domain.notes import Kind
 from nur.entrypoints.rest.answers import answered
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, etag
 from nur.entrypoints.rest.fields import Body, Flag
@@ -128,6 +129,18 @@ async def retry_outbox(services: OpenServices) -> Response:
     retried = await services.stores.outbox.retry_dead(services.clock.now())
     services.index_worker.wake()
     return answered(Retried(retried=retried))
+
+
+class StatsOut(BaseModel):
+    """What is stored."""
+
+    notes: dict[Kind, int] = Field(description="by kind; what is in the trash or has expired does not count")
+
+
+@router.get("/stats", response_model=StatsOut, responses=documented())
+async def stats(services: OpenServices, caller: CurrentCaller) -> Response:
+    """How many notes of each kind there are."""
+    return answered(StatsOut(notes=await services.list_notes.count(caller)))
 
 
 class NoteNamed(Body):

@@ -149,6 +149,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "OutboxOut": {"pending": 2, "dead": 0, "oldest_seconds": 1.5, "last_error": None, "dead_letters": []},
     "Retried": {"retried": 1},
+    "StatsOut": {"notes": {"memory": 64, "turn": 23, "artifact": 9, "note": 12, "event": 0}},
     "EmbeddingOut": {
         "embedding_version": VERSION,
         "held_versions": {VERSION: 120},

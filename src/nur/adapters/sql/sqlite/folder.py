@@ -41,6 +41,21 @@ else:
         return descriptor
 
 
+def owner(path: Path) -> int | None:
+    """The process that owns a data folder, 0 where it cannot be told; None where nobody does."""
+    try:
+        with (path / "lock").open("r+", encoding="ascii") as file:
+            try:
+                _lock(file)
+            except OSError:
+                with contextlib.suppress(OSError, ValueError):
+                    return int(file.read())
+                return 0
+    except FileNotFoundError:
+        return None
+    return None
+
+
 class DataFolder:
     """A folder of files that only we may read, held by an operating-system lock that dies with the process."""
 

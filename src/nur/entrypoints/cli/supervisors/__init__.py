@@ -1,0 +1,1 @@
+"""What keeps a server running: systemd, launchd or the Windows task scheduler."""
