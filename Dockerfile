@@ -2,15 +2,14 @@
 FROM python:3.11.15-slim-bookworm AS build
 
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-# wordllama has no wheel for Linux on ARM: there it is compiled, in this stage alone.
-RUN apt-get update && apt-get install -y --no-install-recommends gcc g++ && rm -rf /var/lib/apt/lists/*
 RUN python -m venv /opt/nur
 WORKDIR /build
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY requirements/run.txt requirements/run.txt
+COPY release release
 COPY src src
 # The constraints pin every version. Chroma runs in a container of its own, so its thin client is enough: half the image.
-RUN /opt/nur/bin/pip install -c requirements/run.txt . chromadb-client==1.5.9
+RUN /opt/nur/bin/pip install -c requirements/run.txt '.[openai]' chromadb-client==1.5.9
 
 # Run: the environment, a user of its own, and a folder for the store.
 FROM python:3.11.15-slim-bookworm

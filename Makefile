@@ -2,11 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL = $(if $(UV),$(UV) pip install -q --python $(BIN)/python,$(BIN)/python -m pip install -q)
-PIN = uv pip compile -q --universal --python-version 3.11 --all-extras --no-emit-index-url --no-header --no-annotate pyproject.toml
+# Not quiet: the first run downloads for a minute or two, and whoever waits sees what.
+INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
+COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate
+PIN = $(COMPILE) --all-extras pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit bench conformance faults pins clean
+.PHONY: help serve test check unit dist bench conformance faults pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,10 +17,12 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Nur needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 serve")'
 	$(if $(UV),$(UV) venv -q --clear --python $(PYTHON) .venv,$(PYTHON) -m venv --clear .venv || (rm -rf .venv; exit 1))
 
-.venv/.run: pyproject.toml requirements/run.txt | $(BIN)/python
-	$(INSTALL) -c requirements/run.txt -e . && touch $@
+.venv/.run: pyproject.toml requirements/run.txt src/nur/data/models.json | $(BIN)/python
+	@echo "Installing Nur and its packages into .venv. This takes a minute or two, and happens once."
+	$(INSTALL) -c requirements/run.txt -e '.[openai]' && touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.run
+	@echo "Installing the packages that checks and tests need into .venv."
 	$(INSTALL) -r requirements/dev.txt && touch $@
 
 serve: .venv/.run ## set everything up and run the server on http://127.0.0.1:3000
@@ -27,8 +31,8 @@ serve: .venv/.run ## set everything up and run the server on http://127.0.0.1:30
 test: check unit ## set everything up and run every check and test
 
 check: .venv/.dev ## style, types, import rules, spelling
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests release
+	$(BIN)/ruff format --check src tests release
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry src
@@ -36,6 +40,14 @@ check: .venv/.dev ## style, types, import rules, spelling
 
 unit: .venv/.dev ## the test suite: unit, contract, integration, acceptance
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+dist: .venv/.dev ## build wheel, sdist and MCPB bundle into dist/, and check them in a fresh environment
+	$(INSTALL) -r requirements/dist.txt
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m release.bundle dist
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	$(BIN)/python -m pytest tests/dist
 
 bench: .venv/.dev ## benchmarks: figures as ratios in one run; `make bench NAMES="start search"` runs some
 	$(BIN)/python -m tests.benchmarks $(NAMES)
@@ -50,8 +62,9 @@ faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 pins: ## pin every dependency again, in plain constraint files
 	$(PIN) -o requirements/run.txt
 	$(PIN) --group dev -c requirements/run.txt -o requirements/dev.txt
-	uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate --group conformance -o requirements/conformance.txt
+	$(COMPILE) --group conformance -o requirements/conformance.txt
+	$(COMPILE) --group dist -c requirements/dev.txt -o requirements/dist.txt
 	! grep -nE '://|^-' requirements/*.txt
 
-clean: ## remove the environment and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+clean: ## remove the environment, caches and what was built
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -44,5 +44,7 @@ def logging_as_it_was() -> Iterator[None]:
     for logger, level in zip(loggers, levels, strict=True):
         logger.setLevel(level)
     root = logging.getLogger()
-    for handler in [found for found in root.handlers if isinstance(found.formatter, events.JsonFormatter)]:
+    for handler in [
+        found for found in root.handlers if isinstance(found.formatter, events.JsonFormatter | events.TextFormatter)
+    ]:
         root.removeHandler(handler)

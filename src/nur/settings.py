@@ -71,6 +71,9 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="INFO", description="least important lines to log"
     )
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="how log lines look; auto: text on a terminal, else JSON"
+    )
 
     # Where things are kept
     index: Literal["auto", "flat", "chroma"] = Field(
@@ -149,6 +152,7 @@ class Settings(BaseSettings):
 
     @field_validator(
         "log_level",
+        "log_format",
         "index",
         "embeddings",
         "on_embedding_failure",

@@ -42,7 +42,7 @@ def test_the_image_runs_as_a_user_of_its_own() -> None:
 
 
 def test_the_image_installs_what_is_pinned() -> None:
-    assert "-c requirements/run.txt ." in DOCKERFILE
+    assert "-c requirements/run.txt '.[openai]'" in DOCKERFILE
     pinned = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8")
     chroma = re.search(r"^chromadb==(\S+)", pinned, re.MULTILINE)
     assert chroma is not None

@@ -4,12 +4,30 @@ import os
 import subprocess
 import sys
 
-ASK = "import nur.__main__ as m, os; m.run = lambda: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
+import pytest
+
+ASK = "import nur.__main__ as m, os; m.run = lambda **_: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
 
 
 def threads(**environment: str) -> str:
     told = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | environment
     return subprocess.run([sys.executable, "-c", ASK], env=told, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("program", "environment", "called"),
+    [
+        ("/usr/bin/nur", {}, "nur"),
+        ("/usr/bin/nur-memory", {}, "nur-memory"),
+        ("/cache/nur-memory", {"UV": "/usr/bin/uv"}, "uvx nur-memory"),
+        ("/app/nur/__main__.py", {"UV": "/usr/bin/uv"}, "nur"),
+    ],
+)
+def test_hints_repeat_how_the_program_was_called(program: str, environment: dict[str, str], called: str) -> None:
+    ask = f"import nur.__main__ as m, sys; sys.argv[0] = {program!r}; m.run = lambda called: print(called); m.main()"
+    told = {name: value for name, value in os.environ.items() if name != "UV"} | environment
+    shown = subprocess.run([sys.executable, "-c", ask], env=told, capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == called
 
 
 def test_a_scan_is_done_by_one_thread_unless_somebody_says_otherwise() -> None:

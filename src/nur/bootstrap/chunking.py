@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from nur.domain.errors import BadConfiguration
 from nur.domain.kinds import KINDS, Chunking
 from nur.retrieval.chunking import ChunkingPolicy
 
@@ -31,8 +32,12 @@ def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
 
 @cache
 def _tokeniser(name: str) -> Callable[[str], Tokens]:
-    from nur.retrieval.text.hf_tokens import load_tokeniser
-
+    try:
+        from nur.retrieval.text.hf_tokens import load_tokeniser
+    except ImportError as error:
+        raise BadConfiguration(
+            "[chunking] tokenizer_repo needs an extra: pip install 'nur-memory[tokenizers]'"
+        ) from error
     return load_tokeniser(name)
 
 

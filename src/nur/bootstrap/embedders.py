@@ -28,6 +28,10 @@ NO_KEY = (
     "OPENAI_API_KEY is not set, and the store's vectors are of {version}: searches answer by words alone, and new "
     "texts cannot be embedded. Set the key, or leave OpenAI with: nur reembed --to local"
 )
+NO_OPENAI = (
+    "Vectors of {version} need an extra: pip install 'nur-memory[openai]'. "
+    "A new store without OpenAI: set EMBEDDINGS=local."
+)
 #: The setting that names a provider's model.
 MODEL_SETTINGS = {OPENAI_PROVIDER: "OPENAI_EMBED_MODEL", ONNX_PROVIDER: "ONNX_MODEL", LOCAL_PROVIDER: "EMBEDDINGS"}
 
@@ -173,14 +177,22 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         raise KeyRefused(
             f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. Set it, or use EMBEDDINGS=local."
         )
+    return _openai(settings, model, settings.openai_api_key.get_secret_value())
+
+
+def _openai(settings: Settings, model: EmbeddingModel, api_key: str) -> Embedder:
+    """OpenAI's embedder, as the settings say. Raises BadConfiguration."""
+    try:
+        from nur.adapters.openai.embedder import OpenAIEmbedder
+    except ImportError as error:
+        raise BadConfiguration(NO_OPENAI.format(version=model.version)) from error
     from nur.adapters.openai.batches import BatchLimits
-    from nur.adapters.openai.embedder import OpenAIEmbedder
     from nur.adapters.openai.retries import RetryPolicy
     from nur.retrieval.text import tokens
 
     return OpenAIEmbedder(
         model,
-        api_key=settings.openai_api_key.get_secret_value(),
+        api_key=api_key,
         count_tokens=tokens.count,
         base_url=settings.openai_base_url,
         send_dimensions="text-embedding-3" in model.name or "openai_embed_dims" in settings.model_fields_set,

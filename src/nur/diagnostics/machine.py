@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 #: Packages whose version explains most reports.
-TOLD_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken", "wordllama")
+TOLD_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken")
 OWNER_ONLY = 0o700
 
 

@@ -1,4 +1,4 @@
-"""JSON logs: one event a line, with a trace id that follows one call through every layer."""
+"""Logs, as JSON or for people: one event per line, with a trace id that follows one call through every layer."""
 
 from __future__ import annotations
 
@@ -77,25 +77,52 @@ class EventLog:
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line, in the shape of the specification's section 10.1."""
+    """One JSON object per line, in the shape of the specification's section 10.1."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON. Exceptions and what libraries say are shown by place: their texts may hold contents."""
+        """The record as JSON."""
         moment = datetime.fromtimestamp(record.created, UTC)
-        line: dict[str, object] = {
+        line = {
             "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "service": SERVICE,
-            "component": getattr(record, "component", record.name),
-            **(_event(record) if _is_ours(record) else _library_event(record)),
+            **_facts(record),
         }
-        if trace_id := _trace_id.get():
-            line["trace_id"] = trace_id
-        if record.exc_info and record.exc_info[0] is not None:
-            line["exception"] = record.exc_info[0].__name__
-            frames = traceback.extract_tb(record.exc_info[2])
-            line["at"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class TextFormatter(logging.Formatter):
+    """The same facts for a person at a terminal: local time, level, component, event, fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line of text; what a terminal would act on is escaped."""
+        facts = _facts(record)
+        facts.pop("trace_id", None)  # it joins lines by machine and says nothing to a reader
+        moment = datetime.fromtimestamp(record.created, UTC).astimezone()
+        component, event = _shown(facts.pop("component")), _shown(facts.pop("event"))
+        fields = " ".join(f"{name}={_shown(value)}" for name, value in facts.items())
+        return f"{moment:%H:%M:%S} {record.levelname:<8} {component}: {event} {fields}".rstrip()
+
+
+def _facts(record: logging.LogRecord) -> dict[str, object]:
+    """What both formats write. Exceptions and what libraries say are shown by place: their texts may hold contents."""
+    facts: dict[str, object] = {
+        "component": getattr(record, "component", record.name),
+        **(_event(record) if _is_ours(record) else _library_event(record)),
+    }
+    if trace_id := _trace_id.get():
+        facts["trace_id"] = trace_id
+    if record.exc_info and record.exc_info[0] is not None:
+        facts["exception"] = record.exc_info[0].__name__
+        frames = traceback.extract_tb(record.exc_info[2])
+        facts["at"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
+    return facts
+
+
+def _shown(value: object) -> str:
+    """A value without characters that break a line or steer a terminal; in quotes where it has spaces."""
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text if text.isprintable() and " " not in text else json.dumps(text)
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
@@ -115,10 +142,15 @@ def _may_be_logged(record: logging.LogRecord) -> bool:
     return _is_ours(record) or record.levelno >= logging.WARNING
 
 
-def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
-    """Send every log line to `stream` (standard error) as JSON. Later calls replace earlier ones."""
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter())
+def configure(level: str = "INFO", log_format: str = "auto", stream: TextIO | None = None) -> None:
+    """Send every log line to `stream` (standard error). Later calls replace earlier ones.
+
+    The format is `json` or `text`; `auto` is text on a terminal and JSON elsewhere.
+    """
+    stream = stream or sys.stderr
+    as_text = stream.isatty() if log_format == "auto" else log_format == "text"
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(TextFormatter() if as_text else JsonFormatter())
     handler.addFilter(_may_be_logged)
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -14,7 +14,7 @@ from nur.domain.embedding import EmbeddingModel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.adapters.local.static_model import TokenIds
+    from nur.adapters.local.llama_tokens import TokenIds
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
 
@@ -23,7 +23,7 @@ SLICE = 64
 
 
 class LocalEmbedder(ThreadedEmbedder):
-    """Vectors of the static model in the wordllama package, read on first use.
+    """Vectors of the static model that ships with the package, read on first use.
 
     A text without tokens has a fixed vector (`StaticModel.nowhere`): no vector is ever zero or NaN.
     """

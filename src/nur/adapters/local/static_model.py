@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
-from nur.domain.errors import BadConfiguration
+from nur.adapters.local.llama_tokens import LlamaTokens
+from nur.adapters.local.model_files import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nur.adapters.local.llama_tokens import TokenIds
     from nur.ports.embedder import Floats
 
-TokenIds: TypeAlias = npt.NDArray[np.int64]
-
-PACKAGE = "wordllama"
 NAME = "wordllama-l2-supercat"
 DIMENSIONS = 256
-_WEIGHTS = "weights/l2_supercat_256.safetensors"
-_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_FOLDER = "wordllama"
+_WEIGHTS = "l2_supercat_256.safetensors"
+_TOKENIZER = "l2_supercat_tokenizer_config.json"
 
-#: The tokenizer merges over its whole input at once: pieces bound its memory and are faster (1 MB: .44 s against .76).
+#: A text without spaces is merged as a whole: pieces bound the memory that this takes.
 PIECE_CHARS = 8192
-#: Long runs of spaces cost it four times as much as words do and say nothing.
+#: Long runs of spaces take time and say nothing.
 _SPACES = re.compile(" {65,}")
 _FEWER_SPACES = " " * 64
 
@@ -39,33 +35,17 @@ _FEWER_SPACES = " " * 64
 class StaticModel:
     """Token rows and the tokenizer that numbers them."""
 
-    tokenizer: Tokenizer
+    tokenizer: LlamaTokens
     matrix: Floats
 
     @classmethod
     def from_package(cls) -> StaticModel:
-        """Read the files that the wordllama package carries, without running its code.
-
-        Its import would set up logging for the whole process and load compiled extensions that are not needed here.
-        """
-        spec = find_spec(PACKAGE)
-        if spec is None or not spec.submodule_search_locations:
-            raise BadConfiguration(f"The package {PACKAGE} is missing. Install nur-memory again.")
-        folder = Path(spec.submodule_search_locations[0])
-        try:
-            (matrix,) = load_file(folder / _WEIGHTS).values()
-            tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
-        except OSError as error:
-            raise BadConfiguration(f"The package {PACKAGE} lacks its weights. Install it again.") from error
-        tokenizer.encode_special_tokens = True  # "<s>" in a text is three characters, not a command
-        return cls(tokenizer, np.ascontiguousarray(matrix, np.float32))
+        """Read the files that ship with Nur. Raises BadConfiguration when they are missing or damaged."""
+        return cls(LlamaTokens.from_json(read(_FOLDER, _TOKENIZER)), _matrix(read(_FOLDER, _WEIGHTS)))
 
     def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """The tokens of each text; none for an empty one."""
-        pieces = [list(_pieces(text)) for text in texts]
-        flat = [piece for of_text in pieces for piece in of_text]
-        encoded = iter(self.tokenizer.encode_batch_fast(flat, add_special_tokens=False))
-        return [np.concatenate([np.array(next(encoded).ids, np.int64) for _ in of_text]) for of_text in pieces]
+        return [np.concatenate([self.tokenizer.encode(piece) for piece in _pieces(text)]) for text in texts]
 
     def pooled(self, ids: TokenIds) -> Floats:
         """The mean of the tokens' rows, at unit length; `nowhere` for no tokens."""
@@ -82,6 +62,13 @@ class StaticModel:
         """The vector of a text without tokens: all components alike, so that no vector is ever zero or NaN."""
         dimensions = self.matrix.shape[1]
         return np.full(dimensions, dimensions**-0.5, np.float32)
+
+
+def _matrix(file: bytes) -> Floats:
+    """The one tensor of a safetensors file: the size of its header, the header as JSON, then the numbers."""
+    start = 8 + int.from_bytes(file[:8], "little")
+    (tensor,) = json.loads(file[8:start]).values()
+    return np.frombuffer(file, np.float16, offset=start).reshape(tensor["shape"]).astype(np.float32)
 
 
 def _pieces(text: str) -> Iterator[str]:

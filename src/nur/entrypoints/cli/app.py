@@ -41,6 +41,16 @@ COMMANDS = {
     "completion": "Print the script that completes commands in a shell.",
 }
 
+#: What to do first, for whom calls the program without a command.
+FIRST_STEPS = {
+    "{nur} serve": "start the server",
+    "{nur} connect claude-code": "connect Claude Code, or another client",
+    '{nur} remember "My flight is at 07:40"': "store something",
+    '{nur} search "when do I fly?"': "find it again",
+    "{nur} doctor": "check that everything works",
+    "{nur} --help": "see all commands",
+}
+
 OK, BUG, BAD_CONFIGURATION, IN_USE, UNUSABLE, NOT_FOUND = 0, 1, 2, 3, 4, 5
 
 
@@ -76,13 +86,25 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 clean, 1 bug, 2 bad configuration or usage, 3 data folder in use, "
     "4 store newer than the program, foreign or damaged, 5 not found.",
 )
 @click.version_option(version("nur-memory"), prog_name="nur")
-def nur() -> None:
+@click.pass_context
+def nur(context: click.Context) -> None:
     """Memory for AI agents that returns the right passage with its evidence."""
+    if context.invoked_subcommand is None:
+        click.echo(_first_steps(context.info_name or "nur"))
+
+
+def _first_steps(called: str) -> str:
+    """A short page: each command, and what it is for."""
+    steps = [(command.format(nur=called), purpose) for command, purpose in FIRST_STEPS.items()]
+    width = max(len(command) for command, _ in steps)
+    lines = [f"  {command:<{width}}  {purpose}" for command, purpose in steps]
+    return "\n".join(["Nur is memory for AI agents. What to do next:", "", *lines])
 
 
 def exit_code(error: NurError) -> int:
@@ -96,11 +118,14 @@ def exit_code(error: NurError) -> int:
     return BAD_CONFIGURATION if isinstance(error, BadConfiguration | BadRequest) else BUG
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; an error is one line on standard error."""
+def run(arguments: Sequence[str] | None = None, *, called: str = "nur") -> int:
+    """Run the command line and return its exit code; an error is one line on standard error.
+
+    `called` is the program's name in help and hints: `nur`, or `nur-memory` where only that is on the PATH.
+    """
     try:
         # What a command left with by `ctx.exit`; None for one that came to its end.
-        left = nur.main(args=None if arguments is None else list(arguments), prog_name="nur", standalone_mode=False)
+        left = nur.main(args=None if arguments is None else list(arguments), prog_name=called, standalone_mode=False)
     except click.Abort:
         return 130
     except click.ClickException as error:

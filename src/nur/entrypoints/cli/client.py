@@ -134,7 +134,7 @@ def reading(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T | 
 
 
 def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    events.configure("ERROR")
+    events.configure("ERROR", settings.log_format)
 
     async def run() -> T:
         async with reach(settings) as store:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 import threading
+from importlib import resources
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
-from nur.adapters.local import static_model
 from nur.adapters.local.embedder import LocalEmbedder
+from nur.adapters.local.model_files import read
 from nur.adapters.local.static_model import PIECE_CHARS, StaticModel
 from nur.domain.errors import BadConfiguration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKENIZER = "l2_supercat_tokenizer_config.json"
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +30,21 @@ def model() -> StaticModel:
     return StaticModel.from_package()
 
 
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the packaged files that may be damaged: the model's folder."""
+    with resources.as_file(resources.files("nur.data")) as data:
+        copied = shutil.copytree(data, tmp_path / "data")
+    monkeypatch.setattr(resources, "files", lambda _package: copied)
+    return copied / "wordllama"
+
+
 def ids(model: StaticModel, text: str) -> list[int]:
     return [int(token) for token in model.token_ids([text])[0]]
 
 
 def whole(model: StaticModel, text: str) -> list[int]:
-    return list(model.tokenizer.encode(text, add_special_tokens=False).ids)
+    return [int(token) for token in model.tokenizer.encode(text)]
 
 
 def test_the_weights_are_usable(model: StaticModel) -> None:
@@ -62,7 +80,7 @@ def test_a_long_text_cut_at_spaces_has_the_tokens_of_the_whole(model: StaticMode
 
 def test_a_long_text_without_spaces_loses_no_character(model: StaticModel) -> None:
     text = "記憶する" * 5000
-    decoded = model.tokenizer.decode(ids(model, text))
+    decoded = Tokenizer.from_str(read("wordllama", TOKENIZER).decode()).decode(ids(model, text))
     assert decoded.replace(" ", "") == text
 
 
@@ -111,21 +129,27 @@ async def test_nothing_is_read_before_the_first_use_and_then_once(monkeypatch: p
     await embedder.close()
 
 
-async def test_a_missing_package_is_named_and_a_probe_of_it_does_not_raise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(static_model, "PACKAGE", "no_such_package")
+async def test_a_missing_file_is_named_and_a_probe_of_it_does_not_raise(packaged: Path) -> None:
+    (packaged / TOKENIZER).unlink()
     embedder = LocalEmbedder()
-    with pytest.raises(BadConfiguration, match="no_such_package"):
+    with pytest.raises(BadConfiguration, match=f"{TOKENIZER} is missing"):
         await embedder.embed(["tea"])
     probe = await embedder.probe()
     assert not probe.healthy
-    assert "no_such_package" in str(probe.error)
+    assert f"{TOKENIZER} is missing" in str(probe.error)
     await embedder.close()
 
 
-def test_neither_the_packages_code_nor_openai_is_imported() -> None:
+def test_a_damaged_file_is_named(packaged: Path) -> None:
+    (packaged / TOKENIZER).write_bytes(b"{}")
+    with pytest.raises(BadConfiguration, match=f"{TOKENIZER} is damaged"):
+        StaticModel.from_package()
+
+
+def test_no_extra_is_imported() -> None:
     program = (
         "import asyncio, sys; from nur.adapters.local.embedder import LocalEmbedder;"
         "asyncio.run(LocalEmbedder().embed(['tea']));"
-        "sys.exit(bool({'wordllama', 'openai'} & set(sys.modules)))"
+        "sys.exit(bool({'openai', 'tokenizers', 'huggingface_hub'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

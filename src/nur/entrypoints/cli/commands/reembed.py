@@ -42,7 +42,7 @@ def command(to: str | None, purge_old: bool, yes: bool, as_json: bool, data_dir:
     if to is None and not purge_old:
         raise BadRequest("Name a model with --to, or forget old vectors with --purge-old.")
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
-    events.configure("ERROR")
+    events.configure("ERROR", settings.log_format)
     if to is not None:
         result = asyncio.run(_reembed(settings, to, quiet=as_json))
         showing.as_json(result) if as_json else _show(result)

@@ -22,7 +22,7 @@ def command(host: str | None, port: int | None, data_dir: str | None, quiet: boo
     """
     given = {"nur_bind": host, "mcp_port": port, "nur_data_dir": data_dir}
     settings = configuration.load(**{name: value for name, value in given.items() if value is not None})
-    events.configure(settings.log_level)
+    events.configure(settings.log_level, settings.log_format)
     from nur.entrypoints.http.serving import serve
 
     asyncio.run(serve(settings, announce=None if quiet else click.echo))
