@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from nur.domain.chunks import Chunk, sha256
+from nur.domain.chunks import Chunk, StoredChunk, sha256
 from nur.domain.notes import ChunkKey, Note
-from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView, StoredChunk
+from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView
 from nur.retrieval.ranking.rank import Ranked
 from nur.retrieval.ranking.term_vectors import term_vector
 from nur.retrieval.text.analysis import ANALYZER

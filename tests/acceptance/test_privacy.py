@@ -9,11 +9,10 @@ import pytest
 
 from nur.domain.access import DEFAULT_TENANT, Caller, Principal
 from nur.domain.errors import NotFound
-from nur.domain.filters import NoteFilter
+from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind, NoteMetadata, Visibility
 from nur.domain.search import Payload, SearchRequest
 from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
-from nur.ports.notes import Order
 from nur.services.notes.edit_note import Edit
 from tests.rest_client import rest_of
 

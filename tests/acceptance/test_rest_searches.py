@@ -12,8 +12,8 @@ import pytest
 
 from nur.adapters.sql.sqlite.files import FILE
 from nur.domain.search import BOUNDARY
-from nur.entrypoints.rest import admin, embedding, listing, note_answers, search_models, trace_answers
-from nur.entrypoints.rest.examples import EXAMPLES
+from nur.entrypoints.rest import admin, notes, schemas, searches, traces, writes
+from nur.entrypoints.rest.openapi import EXAMPLES
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
@@ -221,11 +221,11 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        *(note_answers.NoteOut, note_answers.Receipt, listing.NotePage),
-        *(search_models.SearchOut, search_models.ChosenNotes),
-        *(trace_answers.Trace, trace_answers.Explanation, trace_answers.ExplainedItem),
+        *(schemas.NoteOut, writes.Receipt, notes.NotePage),
+        *(searches.SearchOut, searches.ChosenNotes),
+        *(traces.Trace, traces.Explanation, traces.ExplainedItem),
         *(admin.RebuildOut, admin.OutboxOut, admin.Retried, admin.TrashOut),
-        *(embedding.EmbeddingOut, embedding.Forgotten),
+        *(admin.EmbeddingOut, admin.Forgotten),
     ],
 )
 def test_an_example_is_an_answer(model: type[BaseModel]) -> None:

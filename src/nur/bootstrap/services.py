@@ -10,11 +10,14 @@ from nur.bootstrap.embedders import measured_calibration, open_named
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
+from nur.services.embedding_health import EmbeddingHealth
 from nur.services.health import Health
+from nur.services.idempotency import Idempotency
 from nur.services.indexing.chunk_vectors import ChunkVectors
 from nur.services.indexing.embed_missing import EmbedMissing
 from nur.services.indexing.index_note import IndexNote
 from nur.services.indexing.index_worker import IndexWorker
+from nur.services.indexing.inspect_outbox import InspectOutbox
 from nur.services.indexing.rebuild import Rebuild
 from nur.services.indexing.wait_until_indexed import WaitUntilIndexed
 from nur.services.indexing.watch_index import WatchIndex
@@ -30,6 +33,7 @@ from nur.services.notes.get_artifact import GetArtifact
 from nur.services.notes.get_note import GetNote
 from nur.services.notes.ingest import Ingest
 from nur.services.notes.list_notes import ListNotes
+from nur.services.notes.read_note import ReadNote
 from nur.services.notes.reembed_artifact import ReembedArtifact
 from nur.services.notes.remember import Remember
 from nur.services.notes.store_note import StoreNote
@@ -45,6 +49,8 @@ from nur.services.search.search import Search
 from nur.services.search.search_log import SearchLog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.reranker import Reranker
@@ -75,7 +81,7 @@ class FailurePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The use cases, wired, and the ports that entrypoints may show."""
+    """The use cases, wired, and the open ports for evaluation and tests: REST and MCP call the use cases only."""
 
     remember: Remember
     append_turn: AppendTurn
@@ -85,6 +91,7 @@ class Services:
     add_note: AddNote
     add_event: AddEvent
     get_note: GetNote
+    read_note: ReadNote
     edit_note: EditNote
     find_duplicates: FindDuplicates
     wait_until_indexed: WaitUntilIndexed
@@ -96,9 +103,12 @@ class Services:
     forget: Forget
     trash: Trash
     housekeeping: Housekeeping
+    idempotency: Idempotency
+    inspect_outbox: InspectOutbox
     rebuild: Rebuild
     reembed: ReembedOnline
     health: Health
+    embedding_health: EmbeddingHealth
     index_worker: IndexWorker
     watch_index: WatchIndex
     privacy: PrivacyFilter
@@ -107,7 +117,6 @@ class Services:
     embedder: Embedder
     clock: Clock
     on_failure: FailurePolicy
-    key_configured: bool
 
 
 def assemble(
@@ -118,38 +127,31 @@ def assemble(
     version = embedder.model.version
     privacy = PrivacyFilter(settings.privacy_enforcement)
     index_note = IndexNote(chunks, stores.vectors, index, version)
-    store = _store_note(settings, stores, index, index_note, embedder, clock)
-    embed_missing = EmbedMissing(chunks, stores.vectors, clock, embedder)
-    worker = IndexWorker(
-        outbox=stores.outbox,
-        notes=notes,
-        index_marks=stores.index_marks,
-        index=index,
-        index_note=index_note,
-        embed_missing=embed_missing,
-        clock=clock,
-    )
+    worker = _worker(stores, index, index_note, embedder, clock)
+    store = _store_note(settings, stores, index, index_note, embedder, clock, worker.wake)
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
     search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries)
     search = _search(settings, stores, index, watch_index, embedder, reranker, privacy, search_log, clock)
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
-    forget = Forget(notes, index, privacy, clock)
+    find_duplicates = FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock)
+    forget = Forget(notes, index, privacy, clock, worker.wake)
     trash = Trash(notes, index, store, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
         ingest=Ingest(store, clock),
         get_artifact=get_artifact,
-        reembed_artifact=ReembedArtifact(store, get_artifact),
+        reembed_artifact=ReembedArtifact(store, get_artifact, embedder.model),
         explain=Explain(notes, search, search_log, privacy, clock),
         search_log=search_log,
-        add_note=AddNote(store, clock, worker.wake),
-        add_event=AddEvent(store, clock, worker.wake),
+        add_note=AddNote(store, clock),
+        add_event=AddEvent(store, clock),
         get_note=get_note,
-        edit_note=EditNote(store, get_note, clock, worker.wake, on_failure.for_others),
-        find_duplicates=FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock),
+        read_note=ReadNote(get_note, chunks, stores.index_marks, find_duplicates),
+        edit_note=EditNote(store, get_note, clock, on_failure.for_others),
+        find_duplicates=find_duplicates,
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
         repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock),
@@ -157,9 +159,12 @@ def assemble(
         forget=forget,
         trash=trash,
         housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),
+        idempotency=Idempotency(stores.idempotency, notes, stores.index_marks, clock),
+        inspect_outbox=InspectOutbox(stores.outbox, clock, worker.wake),
         rebuild=Rebuild(stores, index, store, clock, version, store.policies, worker.wake),
         reembed=ReembedOnline(stores, embedder, lambda name: open_named(settings, name), clock),
         health=Health(stores, index, watch_index, embedder, clock),
+        embedding_health=EmbeddingHealth(embedder, settings.openai_api_key is not None),
         index_worker=worker,
         watch_index=watch_index,
         privacy=privacy,
@@ -168,12 +173,29 @@ def assemble(
         embedder=embedder,
         clock=clock,
         on_failure=on_failure,
-        key_configured=settings.openai_api_key is not None,
+    )
+
+
+def _worker(stores: Stores, index: VectorIndex, index_note: IndexNote, embedder: Embedder, clock: Clock) -> IndexWorker:
+    return IndexWorker(
+        outbox=stores.outbox,
+        notes=stores.notes,
+        index_marks=stores.index_marks,
+        index=index,
+        index_note=index_note,
+        embed_missing=EmbedMissing(stores.chunks, stores.vectors, clock, embedder),
+        clock=clock,
     )
 
 
 def _store_note(
-    settings: Settings, stores: Stores, index: VectorIndex, index_note: IndexNote, embedder: Embedder, clock: Clock
+    settings: Settings,
+    stores: Stores,
+    index: VectorIndex,
+    index_note: IndexNote,
+    embedder: Embedder,
+    clock: Clock,
+    wake: Callable[[], None],
 ) -> StoreNote:
     return StoreNote(
         notes=stores.notes,
@@ -185,6 +207,7 @@ def _store_note(
         clock=clock,
         policies=policies(settings),
         protection=ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources)),
+        wake=wake,
         tokenisers=tokenisers(settings),
     )
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
+
+if TYPE_CHECKING:
+    from nur.domain.notes import ChunkKey, NoteId
 
 
 def sha256(text: str) -> str:
@@ -27,6 +31,18 @@ class Chunk:
     def searchable(self) -> str:
         """What is analysed and embedded: the content, under the headings it stands under."""
         return f"{self.context}\n{self.content}" if self.context else self.content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk as it is stored."""
+
+    chunk_key: ChunkKey
+    note_id: NoteId
+    chunk: Chunk
+    content_hash: str
+    term_vector: bytes
+    has_vector: bool
 
 
 def chunk_public_id(public_id: str, index: int, content_hash: str) -> str:

@@ -2,9 +2,11 @@
 
 NurError
 ├── BadRequest              the caller: the message names the field and the limit
-│   └── NotFound            the caller: there is no such note
+│   ├── NotFound            the caller: there is no such note
+│   └── IdempotencyKeyReused the caller: the key belongs to another call
 ├── Conflict                try again: another write came first, nothing was written
-│   └── StaleRevision       the caller: read the note again, it is not as it was
+│   ├── StaleRevision       the caller: read the note again, it is not as it was
+│   └── CallInProgress      try again: the first call under the key is still being answered
 ├── Unavailable             try again; the vendor's own error is __cause__
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider answered that it never will: key or input
@@ -43,6 +45,12 @@ class NotFound(BadRequest):
     code = "not_found"
 
 
+class IdempotencyKeyReused(BadRequest):
+    """The idempotency key belongs to another call."""
+
+    code = "idempotency_key_reused"
+
+
 class Conflict(NurError):
     """Another write came first; nothing was written."""
 
@@ -55,6 +63,12 @@ class StaleRevision(Conflict):
 
     code = "stale_revision"
     retryable = False
+
+
+class CallInProgress(Conflict):
+    """The first call under the idempotency key is still being answered."""
+
+    code = "idempotency_in_progress"
 
 
 class Unavailable(NurError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nur.domain.notes import SHARED, Kind, Status
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.notes import Note, NoteMetadata
+
+
+class Order(StrEnum):
+    """How a page of notes is ordered."""
+
+    NEWEST = "newest"  #: last stored first
+    LAST_TURNS = "last_turns"  #: highest turn index first, notes that are no turns last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from nur.domain.chunks import Chunk
+    from nur.domain.chunks import Chunk, StoredChunk
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Kind, Note, NoteId
     from nur.ports.embedder import Floats
@@ -41,18 +41,6 @@ class CorpusStatistics:
     def average_length(self) -> float:
         """Terms in an average chunk."""
         return self.terms / self.chunks if self.chunks else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredChunk:
-    """A chunk as it is stored."""
-
-    chunk_key: ChunkKey
-    note_id: NoteId
-    chunk: Chunk
-    content_hash: str
-    term_vector: bytes
-    has_vector: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

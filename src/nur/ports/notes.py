@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from nur.domain.filters import Order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 
 #: Previous texts kept of each note.
 VERSIONS_KEPT = 20
-
-
-class Order(StrEnum):
-    """How a page of notes is ordered."""
-
-    NEWEST = "newest"  #: last stored first
-    LAST_TURNS = "last_turns"  #: highest turn index first, notes that are no turns last
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from nur.domain.chunks import StoredChunk
     from nur.domain.notes import ChunkKey, Note, NoteId
-    from nur.ports.chunks import ChunkWithNote, StoredChunk
+    from nur.ports.chunks import ChunkWithNote
     from nur.ports.embedder import Floats
 
 

@@ -87,6 +87,11 @@ class Health:
                 self._probed_at = now
             return self._probe
 
+    @property
+    def can_write(self) -> bool:
+        """Whether nothing kept the store from being written the last time."""
+        return self.stores.problem is None
+
     async def store(self) -> dict[str, object]:
         """Whether the store can be read and, as far as is known, written."""
         started = self.clock.monotonic()

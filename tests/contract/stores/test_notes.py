@@ -12,10 +12,10 @@ import pytest
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import Conflict
-from nur.domain.filters import NoteFilter
+from nur.domain.filters import NoteFilter, Order
 from nur.domain.kinds import identity_of
 from nur.domain.notes import Kind, Note, NoteMetadata, Retention, Sensitivity, Status, Visibility
-from nur.ports.notes import VERSIONS_KEPT, Order, PageCursor
+from nur.ports.notes import VERSIONS_KEPT, PageCursor
 from nur.ports.search_log import HitRecord
 from tests.store_notes import (
     ALL,

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.adapters.sql.runner import Runner
+    from nur.domain.chunks import StoredChunk
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import NoteId
-    from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView, StoredChunk
+    from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView
     from nur.ports.embedder import Floats
 
 _chunks = memory_note_chunks.c

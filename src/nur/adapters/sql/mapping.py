@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sqlalchemy import func, select
 
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
-from nur.domain.chunks import Chunk, chunk_uuid
+from nur.domain.chunks import Chunk, StoredChunk, chunk_uuid
 from nur.domain.kinds import identity_of
 from nur.domain.notes import (
     ChunkKey,
@@ -21,7 +21,7 @@ from nur.domain.notes import (
     Status,
     Visibility,
 )
-from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView, StoredChunk
+from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -21,9 +21,10 @@ from nur.adapters.sql.tables import (
 )
 from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.errors import Conflict
+from nur.domain.filters import Order
 from nur.domain.kinds import KINDS
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
-from nur.ports.notes import VERSIONS_KEPT, Order, PageCursor
+from nur.ports.notes import VERSIONS_KEPT, PageCursor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

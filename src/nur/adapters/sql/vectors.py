@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from nur.adapters.sql.runner import Runner
+    from nur.domain.chunks import StoredChunk
     from nur.domain.notes import Note
-    from nur.ports.chunks import ChunkWithNote, StoredChunk
+    from nur.ports.chunks import ChunkWithNote
     from nur.ports.embedder import Floats
 
 _chunks = memory_note_chunks.c

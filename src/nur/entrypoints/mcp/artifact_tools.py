@@ -29,10 +29,10 @@ from nur.entrypoints.mcp.tool import ToolSpec, prefixed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
+    from nur.domain.chunks import StoredChunk
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import Note
     from nur.domain.writes import Stored
-    from nur.ports.chunks import StoredChunk
 
 Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
@@ -123,8 +123,8 @@ async def artifact_delete(services: "Services", caller: Caller, artifact_id: Art
 
 async def artifact_reembed(services: "Services", caller: Caller, artifact_id: ArtifactId) -> CallToolResult:
     """Embed an artifact again with the store's present model."""
-    stored = await services.reembed_artifact(_checked_id(artifact_id), caller)
-    model = services.embedder.model
+    done = await services.reembed_artifact(_checked_id(artifact_id), caller)
+    stored, model = done.stored, done.model
     return results.as_json(
         {
             "artifact_id": stored.note.public_id,

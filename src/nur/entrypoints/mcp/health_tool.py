@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 async def embedding_health(services: "Services") -> CallToolResult:
     """Check that the embedding model works."""
-    probe = await services.embedder.probe()
-    model = services.embedder.model
+    report = await services.embedding_health()
+    model, probe = report.model, report.probe
     found: dict[str, Any] = {
         "provider": model.provider,
         "model": model.name,
         "dimensions": model.dimensions,
-        "api_key_configured": services.key_configured,
+        "api_key_configured": report.key_configured,
         "api_status": "healthy" if probe.healthy else "unhealthy",
     }
     if probe.healthy:

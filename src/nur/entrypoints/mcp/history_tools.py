@@ -7,13 +7,12 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from nur.domain.access import Caller
-from nur.domain.filters import NoteFilter
+from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind
 from nur.domain.search import EmptyReason
 from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import READS, checked_text, utc
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed
-from nur.ports.notes import Order
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services

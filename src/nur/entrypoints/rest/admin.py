@@ -1,44 +1,21 @@
-"""/v2/admin: traces, the index, the outbox, the trash, what is stored."""
+"""Administration: the vector index, the embedding model, the outbox, counts and the trash."""
 
-from typing import Annotated
-from uuid import UUID
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from nur.domain.errors import NotFound
 from nur.domain.notes import Kind
-from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, etag
-from nur.entrypoints.rest.fields import Body, Flag
-from nur.entrypoints.rest.note_answers import NoteOut, Receipt
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, etag
+from nur.entrypoints.rest.fields import NO_NUL, Body, Flag
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.trace_answers import ExplainedItem, Trace
+from nur.entrypoints.rest.schemas import PREVIEW, NoteOut
+from nur.entrypoints.rest.writes import Receipt
+from nur.services.indexing.inspect_outbox import OutboxReport
 from nur.services.indexing.rebuild import RebuildReport, RebuildState
+from nur.services.jobs.reembed_online import EmbeddingStatus, ReembedState
 
 router = APIRouter(prefix="/v2/admin", tags=["admin"])
-
-PREVIEW = 200
-DEAD_SHOWN = 50
-
-
-@router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
-async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Every candidate of a search, and why it was kept or dropped."""
-    found = await services.search_log.find(caller.tenant, trace_id)
-    if found is None:
-        raise NotFound(f"Trace {trace_id} not found")
-    return answered(Trace.of(found))
-
-
-@router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
-async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
-    """One item of an answer, with its chunk, its scores a stage, its ranks, and why it stands at its place."""
-    item = await services.search_log.find_item(caller.tenant, item_id)
-    if item is None:
-        raise NotFound(f"Trace item {item_id} not found")
-    explained = await services.explain(item.trace_id, caller, item.public_id)
-    return answered(ExplainedItem.explained(item, explained.note))
 
 
 class RebuildIn(Body):
@@ -96,25 +73,26 @@ class OutboxOut(BaseModel):
     last_error: str | None
     dead_letters: list[DeadLetterOut]
 
-
-@router.get("/outbox", response_model=OutboxOut, responses=documented())
-async def outbox(services: OpenServices) -> Response:
-    """What waits to be indexed, and what was given up."""
-    backlog = await services.stores.outbox.backlog(services.clock.now())
-    letters = await services.stores.outbox.dead_letters(DEAD_SHOWN)
-    shown = [
-        DeadLetterOut(note_id=one.public_id, revision=one.revision, attempts=one.attempts, error=one.error)
-        for one in letters
-    ]
-    return answered(
-        OutboxOut(
+    @classmethod
+    def of(cls, report: OutboxReport) -> "OutboxOut":
+        """From the service's."""
+        backlog = report.backlog
+        return cls(
             pending=backlog.pending,
             dead=backlog.dead,
             oldest_seconds=max(0.0, backlog.oldest_seconds),
             last_error=backlog.last_error,
-            dead_letters=shown,
+            dead_letters=[
+                DeadLetterOut(note_id=one.public_id, revision=one.revision, attempts=one.attempts, error=one.error)
+                for one in report.dead_letters
+            ],
         )
-    )
+
+
+@router.get("/outbox", response_model=OutboxOut, responses=documented())
+async def outbox(services: OpenServices) -> Response:
+    """What waits to be indexed, and what was given up."""
+    return answered(OutboxOut.of(await services.inspect_outbox()))
 
 
 class Retried(BaseModel):
@@ -126,9 +104,7 @@ class Retried(BaseModel):
 @router.post("/outbox/retry", response_model=Retried, responses=documented())
 async def retry_outbox(services: OpenServices) -> Response:
     """Try every dead letter again."""
-    retried = await services.stores.outbox.retry_dead(services.clock.now())
-    services.index_worker.wake()
-    return answered(Retried(retried=retried))
+    return answered(Retried(retried=await services.inspect_outbox.retry_dead()))
 
 
 class StatsOut(BaseModel):
@@ -160,11 +136,8 @@ async def trash(
     services: OpenServices, caller: CurrentCaller, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> Response:
     """What was deleted and can be restored."""
-    notes = await services.stores.notes.trash(services.clock.now(), limit)
-    ids = [note.note_id for note in notes if services.privacy.can_access(note, caller.principal)]
-    heads = await services.stores.notes.texts(ids, PREVIEW)
-    shown = [NoteOut.of(note, preview=heads[note.note_id]) for note in notes if note.note_id in heads]
-    return answered(TrashOut(notes=shown))
+    deleted = await services.trash.list(caller, limit=limit, characters=PREVIEW)
+    return answered(TrashOut(notes=[NoteOut.of(note, preview=text) for note, text in deleted]))
 
 
 @router.post("/trash/restore", response_model=Receipt, responses=documented(404, 409))
@@ -179,3 +152,85 @@ async def purge_note(body: NoteNamed, services: OpenServices, caller: CurrentCal
     """Erase a note for good, deleted or not, with its former texts."""
     await services.trash.purge(body.note_id, caller)
     return answered(None, 204)
+
+
+class ReembedIn(Body):
+    """Which model to move to."""
+
+    to: str = Field(
+        min_length=1,
+        max_length=200,
+        pattern=NO_NUL,
+        examples=["openai:text-embedding-3-small:1536"],
+        description="local, openai (as the settings say), or provider:model:dimensions",
+    )
+
+
+class ComparisonOut(BaseModel):
+    """How alike the two models answer."""
+
+    questions: int
+    same_top: float = Field(description="share of the former model's ten best that the new one has among its own")
+    found_itself: float = Field(description="share of questions whose own chunk the new model has among its ten best")
+
+
+class ReembeddedOut(BaseModel):
+    """What the last re-embedding did that came to its end."""
+
+    from_version: str
+    to_version: str
+    embedded: int = Field(description="chunks that had no vector of the new model")
+    comparison: ComparisonOut | None
+
+
+class EmbeddingOut(BaseModel):
+    """The store's model, and how a move to another one stands."""
+
+    embedding_version: str = Field(examples=["local:wordllama-l2-supercat:256"])
+    held_versions: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
+    state: ReembedState
+    to_version: str | None = Field(description="the model that everything is being embedded with")
+    done: int = Field(description="chunks that have a vector of it")
+    total: int
+    error: str | None
+    last: ReembeddedOut | None
+
+    @classmethod
+    def of(cls, status: EmbeddingStatus) -> Self:
+        """From the service's."""
+        report = status.report
+        return cls(
+            embedding_version=status.version,
+            held_versions=status.stored_versions,
+            state=report.state,
+            to_version=report.to_version,
+            done=report.done,
+            total=report.total,
+            error=report.error,
+            last=None if status.last is None else ReembeddedOut.model_validate(status.last),
+        )
+
+
+@router.get("/embedding", response_model=EmbeddingOut, responses=documented())
+async def embedding(services: OpenServices) -> Response:
+    """The store's model, which others there are vectors of, and how a move to another one stands."""
+    return answered(EmbeddingOut.of(await services.reembed.status()))
+
+
+@router.post("/embedding", status_code=202, response_model=EmbeddingOut, responses=documented(409))
+async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response:
+    """Embed everything with another model, beside everything else, then switch in one step. Asked again, it goes on."""
+    await services.reembed.start(body.to)
+    return answered(EmbeddingOut.of(await services.reembed.status()), 202)
+
+
+class Forgotten(BaseModel):
+    """How many chunk vectors were forgotten, by model."""
+
+    forgotten: dict[str, int]
+
+
+@router.post("/embedding/purge", response_model=Forgotten, responses=documented(409))
+async def purge_other_vectors(services: OpenServices) -> Response:
+    """Forget the vectors of all models but the store's own: no way back from then on."""
+    return answered(Forgotten(forgotten=await services.reembed.purge()))

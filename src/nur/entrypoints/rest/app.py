@@ -1,37 +1,51 @@
-"""The REST application."""
+"""The REST application: routes, errors, and what keeps a request within bounds."""
+
+from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.rest import admin, embedding, listing, notes, problems, searches
-from nur.entrypoints.rest.examples import EXAMPLES
-from nur.entrypoints.rest.limits import MOST_BODY_BYTES, BodyLimit, Contained
+from nur.entrypoints.rest import admin, create, notes, problems, searches, traces
+from nur.entrypoints.rest.openapi import described
+from nur.observability.events import EventLog, traced
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from nur.entrypoints.mcp.tool import ServicesProvider
 
+log = EventLog("Rest")
+
+#: A text may have ten million characters, four bytes each, and JSON escapes some of them.
+MOST_BODY_BYTES = 64 * 1024 * 1024
+TOO_LARGE = f"The body has more than {MOST_BODY_BYTES} bytes."
 DESCRIPTION = """Notes, events and searches over one store. Everything stored is a note; search finds chunks of notes.
 
 Errors are `application/problem+json` with a stable `code`; `retryable` says whether the same call may succeed later.
 Writes take an `Idempotency-Key`; edits and deletes take `If-Match` with the `ETag` that was read."""
-REFUSALS = ("401", "403", "421")
+ROUTERS = (
+    create.router,
+    notes.router,
+    searches.router,
+    traces.searches_router,
+    traces.admin_router,
+    admin.router,
+)
 
 
-def make_rest(provide: "ServicesProvider") -> "ASGIApp":
+def make_rest(provide: ServicesProvider) -> ASGIApp:
     """The application; it answers when the services are open, and no error leaves it but as an answer."""
     return Contained(make_fastapi(provide))
 
 
-def make_fastapi(provide: "ServicesProvider") -> FastAPI:
+def make_fastapi(provide: ServicesProvider) -> FastAPI:
     """The routes alone."""
     app = FastAPI(
         title="Nur",
@@ -41,29 +55,55 @@ def make_fastapi(provide: "ServicesProvider") -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.provide = provide
-    for router in (notes.router, listing.router, searches.router, admin.router, embedding.router):
+    for router in ROUTERS:
         app.include_router(router)
     app.add_exception_handler(NurError, problems.of_nur)
-    app.add_exception_handler(problems.Refused, problems.of_refused)
     app.add_exception_handler(RequestValidationError, problems.of_validation)
     app.add_exception_handler(HTTPException, problems.of_http)
     app.add_exception_handler(Exception, problems.of_bug)
     app.add_middleware(BodyLimit)
     app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body)
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with examples of answers, and errors under the media type that they have."""
-    if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        for path in schema["paths"].values():
-            for operation in path.values():
-                for status, response in operation["responses"].items():
-                    if status >= "400" and status not in REFUSALS:
-                        response["content"] = {problems.MEDIA_TYPE: response["content"].pop("application/json")}
-        for name, example in EXAMPLES.items():
-            schema["components"]["schemas"][name]["examples"] = [example]
-        app.openapi_schema = schema
-    return app.openapi_schema
+class BodyLimit:
+    """Stops reading a body that is too large."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count what comes in."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        left = MOST_BODY_BYTES
+        too_large = announced.isdigit() and int(announced[:20]) > left
+
+        async def counted() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0 or too_large:
+                raise HTTPException(413, TOO_LARGE)
+            return message
+
+        await self._app(scope, counted, send)
+
+
+class Contained:
+    """Gives each request a trace id; a bug is logged where it happened, without its text, and goes no further."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; the application inside has answered before it raises."""
+        with traced() as call_id:
+            scope.setdefault("state", {})["call_id"] = call_id
+            try:
+                await self._app(scope, receive, send)
+            except Exception:  # noqa: BLE001  # the client has its answer, the log learns where
+                log.crash("request_crashed", method=scope.get("method", ""))

@@ -1,9 +1,11 @@
-"""What every route depends on: the open services and the caller."""
+"""What every route needs: the open services, the caller, entity tags, and how an answer is sent."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
+from fastapi.responses import Response
+from pydantic import BaseModel
 
 from nur.bootstrap import Services
 from nur.domain.access import LOCAL, Caller
@@ -39,3 +41,11 @@ def expected_revision(if_match: str | None) -> int | None:
     tags = [tag.strip().removeprefix("W/").strip('"') for tag in if_match.split(",")]
     numbers = [int(tag) for tag in tags if tag.isascii() and tag.isdigit() and len(tag) < 10]
     return numbers[0] if len(numbers) == 1 == len(tags) else -1
+
+
+def answered(body: BaseModel | None, status: int = 200, **headers: str) -> Response:
+    """A successful response; underscores in header names become hyphens."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    if body is None:
+        return Response(status_code=status, headers=named)
+    return Response(body.model_dump_json(), status, named, "application/json")

@@ -1,111 +1,81 @@
-"""/v2/notes, /v2/events, /v2/memories."""
+"""Notes of every kind by their public id: list, get, edit, delete."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 
-from nur.domain.writes import IndexState
-from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, etag, expected_revision
-from nur.entrypoints.rest.idempotency import IdempotencyKey, once
-from nur.entrypoints.rest.note_answers import ChunkOut, NearDuplicateOut, NoteOut, Receipt
-from nur.entrypoints.rest.note_models import EventIn, MemoryIn, NoteIn, NotePatch
-from nur.entrypoints.rest.problems import Responses, documented
-from nur.entrypoints.rest.receipts import receipt
+from nur.domain.access import Caller
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
+from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
+from nur.entrypoints.rest.fields import Body, Days, Flag, Key, Metadata, Moment, Name, Share, Source, Text, Title
+from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.schemas import PREVIEW, ChunkOut, NearDuplicateOut, NoteOut
+from nur.entrypoints.rest.writes import CurrentWrite, IdempotencyKey, Receipt, once
 from nur.services.notes.edit_note import Edit
 
 router = APIRouter(prefix="/v2", tags=["notes"])
 
-Wait = Annotated[
-    Literal["indexed"] | None, Query(description="`indexed`: answer when the note is indexed, or time is up")
-]
-WaitSeconds = Annotated[float, Query(ge=0, le=30, description="how long to wait at most")]
 NoteName = Annotated[
     str, Path(min_length=1, max_length=400, description="any public id: note_…, evt_…, mem_…, art_…, a turn's")
 ]
-_CREATED: Responses = {201: {"model": Receipt, "description": "Created"}}
 
 
-@router.post("/notes", response_model=Receipt, responses={**_CREATED, **documented(409)})
-async def add_note(
-    body: NoteIn,
-    request: Request,
-    services: OpenServices,
-    caller: CurrentCaller,
-    wait: Wait = None,
-    wait_seconds: WaitSeconds = 10,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
-    """Store a note. It is committed and found by its words when this returns.
+class Listing(Body):
+    """Which notes, and how many."""
 
-    Its vectors follow, unless ON_EMBEDDING_FAILURE is reject: then they are there, or nothing is written.
-    """
+    kind: list[Kind] = Field(default_factory=list, max_length=5, description="several may be named; else all")
+    type: Name | None = None
+    project: Name | None = None
+    agent: Name | None = None
+    scope: Name | None = None
+    source_system: Name | None = None
+    conversation_id: Name | None = Field(default=None, description="limits turns alone")
+    min_confidence: Share | None = None
+    occurred_from: Moment | None = None
+    occurred_to: Moment | None = None
+    limit: int = Field(default=50, ge=1, le=200)
+    cursor: str | None = Field(default=None, max_length=400, description="next_cursor of the page before")
+    text: bool = Field(default=False, description="with whole texts, not previews")
 
-    async def act() -> Response:
-        stored = await services.add_note(
-            body.text,
-            body.description(),
-            body.protection(),
-            caller=caller,
-            on_failure=services.on_failure.for_others,
-            ttl_days=body.ttl_days,
+    def where(self, caller: Caller) -> NoteFilter:
+        """As the services speak of it."""
+        return NoteFilter(
+            tenant=caller.tenant,
+            kinds=frozenset(self.kind or Kind),
+            type=self.type,
+            project=self.project,
+            agent=self.agent,
+            scope=self.scope,
+            source_system=self.source_system,
+            conversation_id=self.conversation_id,
+            min_confidence=self.min_confidence,
+            occurred_from=self.occurred_from,
+            occurred_to=self.occurred_to,
         )
-        return await receipt(services, stored, wait, wait_seconds)
-
-    return await once(request, services, caller, idempotency_key, act)
 
 
-@router.post("/events", response_model=Receipt, responses={**_CREATED, **documented(409)})
-async def add_event(
-    body: EventIn,
-    request: Request,
-    services: OpenServices,
-    caller: CurrentCaller,
-    wait: Wait = None,
-    wait_seconds: WaitSeconds = 10,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
-    """Store an event: a note of something that happened at a time."""
+class NotePage(BaseModel):
+    """A page of a listing, newest first."""
 
-    async def act() -> Response:
-        stored = await services.add_event(
-            body.text,
-            body.description(),
-            body.protection(),
-            caller=caller,
-            on_failure=services.on_failure.for_others,
-            ttl_days=body.ttl_days,
-        )
-        return await receipt(services, stored, wait, wait_seconds)
-
-    return await once(request, services, caller, idempotency_key, act)
+    notes: list[NoteOut]
+    next_cursor: str | None = Field(description="send it as `cursor` for the next page; null at the end")
 
 
-@router.post("/memories", response_model=Receipt, responses={**_CREATED, **documented(409)})
-async def add_memory(
-    body: MemoryIn,
-    request: Request,
-    services: OpenServices,
-    caller: CurrentCaller,
-    wait: Wait = None,
-    wait_seconds: WaitSeconds = 10,
-    idempotency_key: IdempotencyKey = None,
-) -> Response:
-    """Store a memory, as the tool `memory_store` does; its vectors follow unless ON_EMBEDDING_FAILURE is reject."""
-
-    async def act() -> Response:
-        stored = await services.remember(
-            body.content,
-            type=body.type,
-            confidence=body.confidence,
-            conversation_id=body.conversation_id,
-            caller=caller,
-            on_failure=services.on_failure.for_others,
-        )
-        services.index_worker.wake()
-        return await receipt(services, stored, wait, wait_seconds)
-
-    return await once(request, services, caller, idempotency_key, act)
+@router.get("/notes", response_model=NotePage, responses=documented())
+async def list_notes(listing: Annotated[Listing, Query()], services: OpenServices, caller: CurrentCaller) -> Response:
+    """List notes of every kind, newest first."""
+    page = await services.list_notes.page(
+        listing.where(caller),
+        caller,
+        limit=listing.limit,
+        cursor=listing.cursor,
+        characters=None if listing.text else PREVIEW,
+    )
+    part = "text" if listing.text else "preview"
+    notes = [NoteOut.of(note, **{part: text}) for note, text in page.notes]
+    return answered(NotePage(notes=notes, next_cursor=page.next_cursor))
 
 
 @router.get("/notes/{note_id:path}", response_model=NoteOut, responses=documented(404))
@@ -117,41 +87,64 @@ async def get_note(
     near_duplicates: Annotated[bool, Query(description="with notes that say nearly the same")] = False,
 ) -> Response:
     """Get a note of any kind, with its whole text."""
-    note = await services.get_note(note_id, caller)
-    text = await services.get_note.text(note)
-    near = await services.find_duplicates(note) if near_duplicates else None
-    existing = await services.stores.chunks.of_note(note.note_id) if chunks else None
-    indexed = await services.stores.index_marks.is_indexed(note.note_id)
+    full = await services.read_note(note_id, caller, chunks=chunks, near_duplicates=near_duplicates)
+    near, cut = full.near_duplicates, full.chunks
     shown = NoteOut.of(
-        note,
-        text=text,
-        index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
+        full.note,
+        text=full.text,
+        index_state=full.index_state,
         near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
-        chunks=None if existing is None else [ChunkOut.of(note, one) for one in existing],
+        chunks=None if cut is None else [ChunkOut.of(full.note, one) for one in cut],
     )
-    return answered(shown, ETag=etag(note.revision))
+    return answered(shown, ETag=etag(full.note.revision))
+
+
+class NotePatch(Body):
+    """What is to change; what is left out stays, null clears."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Staging port", "resolved": True}]})
+
+    text: Text | None = Field(default=None, description="notes, events and memories alone; null: stays")
+    type: Name | None = None
+    key: Key | None = Field(default=None, description="notes and events alone")
+    title: Title | None = None
+    importance: Share | None = None
+    confidence: Share | None = None
+    ttl_days: Days | None = None
+    expires_at: Moment | None = None
+    source: Source | None = Field(default=None, description="replaced as a whole")
+    sensitivity: Sensitivity | None = Field(default=None, description="null: normal")
+    visibility_scope: Visibility | None = Field(default=None, description="null: me")
+    retention_policy: Retention | None = Field(default=None, description="null: forever")
+    metadata: Metadata | None = Field(default=None, description="replaced as a whole")
+    resolved: Flag | None = Field(
+        default=None, description="a note with until_resolved goes to the trash when it is resolved"
+    )
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the description that were sent; null is what a new note has."""
+        plain = self.model_fields_set & {"type", "key", "title", "importance", "confidence", "expires_at"}
+        found = {name: getattr(self, name) for name in plain}
+        source = self.source or Source()
+        full: dict[str, dict[str, Any]] = {
+            "source": {"source_system": source.system, "source_id": source.id, "source_url": source.url},
+            "sensitivity": {"sensitivity": self.sensitivity or Sensitivity.NORMAL},
+            "visibility_scope": {"visibility": self.visibility_scope or Visibility.ME},
+            "retention_policy": {"retention": self.retention_policy or Retention.FOREVER},
+            "metadata": {"metadata": self.metadata or {}},
+        }
+        for name in self.model_fields_set & full.keys():
+            found |= full[name]
+        return found
 
 
 @router.patch("/notes/{note_id:path}", response_model=Receipt, responses=documented(404, 409, 412))
 async def edit_note(
-    note_id: NoteName,
-    body: NotePatch,
-    request: Request,
-    services: OpenServices,
-    caller: CurrentCaller,
-    if_match: IfMatch = None,
-    wait: Wait = None,
-    wait_seconds: WaitSeconds = 10,
-    idempotency_key: IdempotencyKey = None,
+    note_id: NoteName, body: NotePatch, services: OpenServices, write: CurrentWrite, if_match: IfMatch = None
 ) -> Response:
     """Change a note: what is sent, and nothing else."""
     edit = Edit(fields=body.fields(), text=body.text, ttl_days=body.ttl_days, resolved=body.resolved)
-
-    async def act() -> Response:
-        stored = await services.edit_note(note_id, edit, caller, revision=expected_revision(if_match))
-        return await receipt(services, stored, wait, wait_seconds)
-
-    return await once(request, services, caller, idempotency_key, act)
+    return await write(lambda: services.edit_note(note_id, edit, write.caller, revision=expected_revision(if_match)))
 
 
 @router.delete("/notes/{note_id:path}", status_code=204, responses=documented(404, 409, 412))
@@ -166,9 +159,7 @@ async def delete_note(
     """Move a note to the trash, where it stays for 30 days; nothing finds it from then on."""
 
     async def act() -> Response:
-        await services.get_note(note_id, caller)
         await services.forget(note_id, None, caller, revision=expected_revision(if_match))
-        services.index_worker.wake()
         return answered(None, 204)
 
     return await once(request, services, caller, idempotency_key, act)

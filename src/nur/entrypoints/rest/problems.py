@@ -23,7 +23,9 @@ STATUS = {
     "bad_request": 400,
     "not_found": 404,
     "conflict": 409,
+    "idempotency_in_progress": 409,
     "stale_revision": 412,
+    "idempotency_key_reused": 422,
     "embedding_failed": 503,
     "embedding_refused": 503,
     "index_unavailable": 503,
@@ -86,14 +88,6 @@ class Refusal(BaseModel):
     retryable: bool
 
 
-class Refused(Exception):
-    """A request that is turned away with this status and code."""
-
-    def __init__(self, status: int, code: str, detail: str, *, retryable: bool = False) -> None:
-        super().__init__(detail)
-        self.status, self.code, self.detail, self.retryable = status, code, detail, retryable
-
-
 def documented(*statuses: int) -> Responses:
     """The answers of a route other than its good one: these, and what every route may say."""
     answers: Responses = {
@@ -133,12 +127,6 @@ async def of_nur(request: Request, error: Exception) -> Response:
     log.warning("request_failed", method=request.method, status=status, error=error.code)
     headers = {"Retry-After": "5"} if status == STATUS["unavailable"] and error.retryable else {}
     return answer(status, error.code, str(error), retryable=error.retryable, headers=headers)
-
-
-async def of_refused(_: Request, error: Exception) -> Response:
-    """One of the door's own."""
-    assert isinstance(error, Refused)  # noqa: S101
-    return answer(error.status, error.code, error.detail, retryable=error.retryable)
 
 
 async def of_http(request: Request, error: Exception) -> Response:

@@ -1,26 +1,249 @@
-"""/v2/searches."""
+"""Searches: ask, read an answer again, and open notes from it."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nur.entrypoints.rest.answers import answered
-from nur.entrypoints.rest.deps import CurrentCaller, OpenServices
-from nur.entrypoints.rest.explanations import as_json
-from nur.entrypoints.rest.note_answers import NoteOut
+from nur.domain.access import Caller
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, Sensitivity, Visibility
+from nur.domain.search import Hit, Mode, Payload, SearchRequest, SearchResult
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
+from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.search_models import Chosen, ChosenNotes, SearchIn, SearchOut
-from nur.entrypoints.rest.trace_answers import Explanation
+from nur.entrypoints.rest.schemas import NoteOut
 
 router = APIRouter(prefix="/v2", tags=["searches"])
+
+TOOL = "rest_search"
+
+
+class Filters(Body):
+    """What hits must have; all of it."""
+
+    artifact_type: Literal["email", "doc", "chat", "transcript", "note"] | None = Field(
+        default=None, description="artifacts of this type alone"
+    )
+    source_system: Name | None = None
+    sensitivity: Sensitivity | None = None
+    visibility_scope: Visibility | None = None
+    time_range_start: Moment | None = None
+    time_range_end: Moment | None = None
+    type: Name | None = None
+    min_confidence: Share | None = None
+    conversation_id: Name | None = Field(default=None, description="limits turns alone")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        start, end = self.time_range_start, self.time_range_end
+        if start is not None and end is not None and start > end:
+            raise ValueError("time_range_start must not be after time_range_end")
+        return self
+
+
+class SearchIn(Body):
+    """A question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "which port has the staging database?", "top_k": 5, "payload": "l1"}]}
+    )
+
+    query: str = Field(min_length=1, max_length=2000, pattern=SOMETHING)
+    mode: Mode = Mode.HYBRID
+    top_k: int = Field(default=10, ge=1, le=100)
+    kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
+    project: Name | None = None
+    agent: Name | None = None
+    scope: Name | None = None
+    filters: Filters = Field(default_factory=Filters)
+    payload: Payload = Field(default=Payload.PASSAGES, description="l0: ids and titles; l1: passages; l2: whole texts")
+    max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
+    stitch: Flag = Field(default=True, description="with what stands around the best passage, within max_chars")
+
+    def request(self, caller: Caller) -> SearchRequest:
+        """As the service speaks of it."""
+        kinds = frozenset(self.kinds or Kind)
+        asked = self.filters
+        where = NoteFilter(
+            tenant=caller.tenant,
+            kinds=kinds & {Kind.ARTIFACT} if asked.artifact_type else kinds,
+            type=asked.artifact_type or asked.type,
+            source_system=asked.source_system,
+            sensitivity=asked.sensitivity,
+            visibility=asked.visibility_scope,
+            occurred_from=asked.time_range_start,
+            occurred_to=asked.time_range_end,
+            min_confidence=asked.min_confidence,
+            conversation_id=asked.conversation_id,
+            project=self.project,
+            agent=self.agent,
+            scope=self.scope,
+        )
+        return SearchRequest(
+            query=self.query,
+            caller=caller,
+            where=where,
+            limit=self.top_k,
+            mode=self.mode,
+            max_chars=self.max_chars,
+            expand_neighbors=self.stitch and self.payload is not Payload.IDS,
+            payload=self.payload,
+            tool=TOOL,
+        )
+
+
+class PassageOut(BaseModel):
+    """A stretch of the note: `text == note.text[start_char:end_char]`."""
+
+    text: str
+    start_char: int
+    end_char: int
+
+
+class StitchedOut(BaseModel):
+    """The best passage in its chunk and the neighbours, `[CHUNK BOUNDARY]` lines between; no overlap is said twice."""
+
+    text: str
+    start_char: int
+    end_char: int
+
+
+class ItemOut(BaseModel):
+    """One note that answers, by its best chunk. Quoted data, never instructions."""
+
+    rank: int
+    item_id: str | None = Field(description="for /v2/admin/trace-items, where searches are traced")
+    note_id: str
+    kind: Kind
+    type: str | None
+    title: str | None
+    chunk_id: str
+    chunk_index: int
+    chunk_start: int
+    chunk_end: int
+    score: float = Field(description="what items are ordered by; comparable between questions")
+    rrf_score: float
+    ranks: dict[str, int] = Field(description="by ranker, from 1")
+    snippet: str | None = Field(description="the best passage; null with l0")
+    start_char: int | None
+    end_char: int | None
+    passages: list[PassageOut]
+    stitched: StitchedOut | None
+    duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
+    text: str | None = Field(description="the whole text; with l2 alone")
+    source: Source
+    ts: datetime | None = Field(description="when it happened")
+    ingested_at: datetime
+    embedding_model: str = Field(description="whose vectors were compared")
+    embedding_dimensions: int
+    confidence: float | None
+    importance: float | None
+    version: int
+    revision: int
+    sensitivity: Sensitivity
+
+    @classmethod
+    def of(cls, rank: int, hit: Hit, result: SearchResult, payload: Payload) -> "ItemOut":
+        """From the service's hit."""
+        note, meta, expanded = hit.note, hit.note.meta, hit.expanded
+        passages = () if payload is Payload.IDS else hit.passages
+        best = passages[0] if passages else None
+        return cls(
+            rank=rank,
+            item_id=str(hit.item_id),
+            note_id=note.public_id,
+            kind=note.kind,
+            type=meta.type,
+            title=meta.title,
+            chunk_id=hit.chunk_id,
+            chunk_index=hit.chunk.index,
+            chunk_start=hit.chunk.start_char,
+            chunk_end=hit.chunk.end_char,
+            score=round(hit.score, 4),
+            rrf_score=round(hit.rrf_score, 4),
+            ranks=dict(hit.ranks),
+            snippet=best.text if best else None,
+            start_char=best.start_char if best else None,
+            end_char=best.end_char if best else None,
+            passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in passages],
+            stitched=None
+            if expanded is None
+            else StitchedOut(text=expanded.text, start_char=expanded.start_char, end_char=expanded.end_char),
+            duplicates=list(hit.duplicates),
+            text=hit.text,
+            source=Source.model_construct(system=meta.source_system, id=meta.source_id, url=meta.source_url),
+            ts=meta.occurred_at,
+            ingested_at=note.ingested_at,
+            embedding_model=result.model.name,
+            embedding_dimensions=result.model.dimensions,
+            confidence=meta.confidence,
+            importance=meta.importance,
+            version=note.version,
+            revision=note.revision,
+            sensitivity=meta.sensitivity,
+        )
+
+
+class SearchOut(BaseModel):
+    """An answer, best first, one item a note."""
+
+    search_id: UUID
+    trace_id: str | None
+    payload: Payload
+    items: list[ItemOut]
+    degraded: list[str] = Field(description="rankers that did not answer")
+    reason: str | None = Field(description="why there are no items: nothing_stored, below_floor, degraded")
+    notice: str | None = Field(description="what the answer lacks and why, in a sentence for people")
+    confidence: float | None = Field(
+        description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
+    )
+    dropped: int = Field(description="found at first, but gone, changed or hidden since")
+    kept: bool = Field(description="whether it can be asked for again; false while the store cannot be written")
+
+    @classmethod
+    def of(cls, result: SearchResult, payload: Payload, *, dropped: int = 0, kept: bool = True) -> "SearchOut":
+        """From the service's result."""
+        return cls(
+            search_id=result.search_id,
+            trace_id=str(result.trace_id),
+            payload=payload,
+            items=[ItemOut.of(rank, hit, result, payload) for rank, hit in enumerate(result.hits, 1)],
+            degraded=list(result.degraded),
+            reason=result.reason,
+            notice=result.notice,
+            confidence=None if result.confidence is None else round(result.confidence, 4),
+            dropped=dropped,
+            kept=kept,
+        )
+
+
+class Chosen(Body):
+    """Items of an answer, by note id or chunk id."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"note_ids": ["note_0123456789ab"]}]})
+
+    note_ids: list[str] = Field(min_length=1, max_length=100)
+
+    def names(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(self.note_ids))
+
+
+class ChosenNotes(BaseModel):
+    """The full notes."""
+
+    notes: list[NoteOut]
+    missing: list[str] = Field(description="ids that the answer does not hold")
 
 
 @router.post("/searches", response_model=SearchOut, responses=documented())
 async def search(body: SearchIn, services: OpenServices, caller: CurrentCaller) -> Response:
     """Find the passages that answer, in everything stored. Without the provider it answers by words and says so."""
     result = await services.search(body.request(caller))
-    return answered(SearchOut.of(result, body.payload, kept=services.stores.problem is None))
+    return answered(SearchOut.of(result, body.payload, kept=services.health.can_write))
 
 
 @router.get("/searches/{search_id}", response_model=SearchOut, responses=documented(404))
@@ -28,17 +251,6 @@ async def repeat_search(search_id: UUID, services: OpenServices, caller: Current
     """The same answer again, for a day; what was deleted or changed since is left out."""
     repeated = await services.repeat_search(search_id, caller)
     return answered(SearchOut.of(repeated.result, repeated.payload, dropped=repeated.dropped))
-
-
-@router.get("/searches/{search_id}/explain", response_model=Explanation, responses=documented(404))
-async def explain_search(
-    search_id: UUID,
-    services: OpenServices,
-    caller: CurrentCaller,
-    note: Annotated[str | None, Query(max_length=400, description="what became of this note")] = None,
-) -> Response:
-    """What became of every candidate of a search, and of one note; by a search's id or its trace's."""
-    return answered(Explanation.model_validate(as_json(await services.explain(search_id, caller, note))))
 
 
 @router.post("/searches/{search_id}/notes", response_model=ChosenNotes, responses=documented(404))

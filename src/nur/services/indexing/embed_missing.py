@@ -13,8 +13,9 @@ from nur.services.indexing.embed_texts import embed_texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.chunks import StoredChunk
     from nur.domain.notes import ChunkKey, Note, NoteId
-    from nur.ports.chunks import ChunkStore, StoredChunk
+    from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.vectors import VectorStore

@@ -50,6 +50,16 @@ class ReembedReport:
         return self.state in (ReembedState.EMBEDDING, ReembedState.SWITCHING)
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddingStatus:
+    """The store's model, and how a move to another one stands."""
+
+    version: str
+    stored_versions: dict[str, int]  #: chunk vectors by embedding version
+    report: ReembedReport
+    last: dict[str, Any] | None  #: the fields of `Reembedded`, of the last one that finished
+
+
 @dataclass(slots=True)
 class ReembedOnline:
     """One at a time. The store switches to the other model when it is next opened, which `reopen` asks for.
@@ -87,10 +97,11 @@ class ReembedOnline:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def last(self) -> dict[str, Any] | None:
-        """What the last one did that came to its end: the fields of `Reembedded`."""
+    async def status(self) -> EmbeddingStatus:
+        """The store's model now, and what became of a move to another one."""
         kept = await self.stores.facts.get(LAST)
-        return None if kept is None else dict(json.loads(kept))
+        last = None if kept is None else dict(json.loads(kept))
+        return EmbeddingStatus(self.embedder.model.version, await self.stores.vectors.versions(), self.report, last)
 
     async def purge(self) -> dict[str, int]:
         """Delete the vectors of all models but the store's own and return how many of each. Raises Conflict."""

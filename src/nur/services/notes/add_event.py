@@ -9,8 +9,6 @@ from nur.domain.notes import Kind
 from nur.domain.retention import end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nur.domain.access import Caller
     from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
@@ -24,7 +22,6 @@ class AddEvent:
 
     store: StoreNote
     clock: Clock
-    wake: Callable[[], None]
 
     async def __call__(
         self,
@@ -40,6 +37,4 @@ class AddEvent:
         now = self.clock.now()
         meta = replace(meta, occurred_at=meta.occurred_at or now)
         stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, now))
-        stored = await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)
-        self.wake()
-        return stored
+        return await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)

@@ -9,8 +9,6 @@ from nur.domain.notes import Kind
 from nur.domain.retention import end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nur.domain.access import Caller
     from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
@@ -24,7 +22,6 @@ class AddNote:
 
     store: StoreNote
     clock: Clock
-    wake: Callable[[], None]  #: tells the worker that there is something to do
 
     async def __call__(
         self,
@@ -38,6 +35,4 @@ class AddNote:
     ) -> Stored:
         """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, self.clock.now()))
-        stored = await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)
-        self.wake()
-        return stored
+        return await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)

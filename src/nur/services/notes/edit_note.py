@@ -12,7 +12,7 @@ from nur.domain.retention import end, expiry, lasting
 from nur.domain.writes import Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from nur.domain.access import Caller
@@ -43,7 +43,6 @@ class EditNote:
     store: StoreNote
     get: GetNote
     clock: Clock
-    wake: Callable[[], None]
     on_failure: OnEmbeddingFailure
 
     async def __call__(self, public_id: str, edit: Edit, caller: Caller, *, revision: int | None = None) -> Stored:
@@ -57,13 +56,11 @@ class EditNote:
                 raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
             wanted = self._wanted(note, edit)
             try:
-                stored = await self.store.edit(note, wanted, edit.text, caller, self.on_failure)
+                return await self.store.edit(note, wanted, edit.text, caller, self.on_failure)
             except Conflict:
                 if await self._moved_on(note, public_id, caller):
                     continue
                 raise Conflict("Another note has this key, source or text already; nothing was written.") from None
-            self.wake()
-            return stored
         raise Conflict("Too many writers of the same note at once; nothing was written. Try again.")
 
     async def _moved_on(self, note: Note, public_id: str, caller: Caller) -> bool:

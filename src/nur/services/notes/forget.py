@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import Conflict, NotFound, StaleRevision
-from nur.domain.notes import Kind, Note, Status
+from nur.domain.filters import is_alive
 from nur.services.indexing.index_note import removal
 from nur.services.notes.get_note import not_found
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nur.domain.access import Caller, WriteContext
+    from nur.domain.notes import Kind, Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
@@ -29,6 +32,7 @@ class Forget:
     index: VectorIndex
     privacy: PrivacyFilter
     clock: Clock
+    wake: Callable[[], None]
 
     async def __call__(self, public_id: str, kind: Kind | None, caller: Caller, *, revision: int | None = None) -> Note:
         """Delete a note and return it as it was; any kind with None. Raises NotFound, StaleRevision."""
@@ -47,10 +51,12 @@ class Forget:
 
     def _may_delete(self, note: Note, kind: Kind | None, caller: Caller) -> bool:
         asked = kind is None or note.kind is kind
-        return asked and note.status is Status.ACTIVE and self.privacy.can_access(note, caller.principal)
+        return asked and is_alive(note, self.clock.now()) and self.privacy.can_access(note, caller.principal)
 
     async def discard(self, note: Note, action: str, context: WriteContext) -> None:
         """Move exactly this state of a note to the trash. Raises Conflict."""
         gone = await self.notes.remove(note, context, action=action, indexed=self.index.follows_commits)
         if self.index.follows_commits:
             await self.index.apply([removal(gone)])
+        else:
+            self.wake()

@@ -12,8 +12,9 @@ from nur.domain.notes import Kind, Note
 
 if TYPE_CHECKING:
     from nur.domain.access import Caller
+    from nur.domain.chunks import StoredChunk
     from nur.domain.embedding import EmbeddingModel
-    from nur.ports.chunks import ChunkStore, StoredChunk
+    from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.notes import NoteStore

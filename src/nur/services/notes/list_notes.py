@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind
-from nur.ports.notes import Order
+from nur.domain.errors import BadRequest
+from nur.domain.filters import NoteFilter, Order
+from nur.domain.notes import Kind, NoteId
+from nur.ports.notes import PageCursor
 
 if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.notes import NoteStore, PageCursor
+    from nur.ports.notes import NoteStore
     from nur.services.privacy import PrivacyFilter
+
+
+@dataclass(frozen=True, slots=True)
+class NotePage:
+    """One page of a listing."""
+
+    notes: list[tuple[Note, str]]  #: with their texts, or the beginnings of them
+    next_cursor: str | None  #: None: this is the last page
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,32 @@ class ListNotes:
         texts = await self.notes.texts([note.note_id for note in page], characters)
         return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
 
+    async def page(
+        self, where: NoteFilter, caller: Caller, *, limit: int, cursor: str | None = None, characters: int | None = None
+    ) -> NotePage:
+        """A page, newest first; `cursor` is the previous page's `next_cursor`. Raises BadRequest for any other."""
+        after = None if cursor is None else _position(cursor)
+        notes = await self(where, caller, limit=limit, after=after, characters=characters)
+        return NotePage(notes, _cursor(notes[-1][0]) if len(notes) == limit else None)
+
     async def count(self, caller: Caller) -> dict[Kind, int]:
         """How many notes of each kind the caller may see."""
         everything = NoteFilter(tenant=caller.tenant, kinds=frozenset(Kind))
         found = await self.notes.count(self.privacy.visible(everything, caller.principal), self.clock.now())
         return {kind: found.get(kind, 0) for kind in Kind}
+
+
+def _cursor(last: Note) -> str:
+    return base64.urlsafe_b64encode(json.dumps([last.ingested_at.isoformat(), last.note_id.hex]).encode()).decode()
+
+
+def _position(cursor: str) -> PageCursor:
+    try:
+        moment, name = json.loads(base64.urlsafe_b64decode(cursor))
+        found = PageCursor(datetime.fromisoformat(moment), NoteId(UUID(name)))
+        found.ingested_at.astimezone()
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise BadRequest("cursor: send the next_cursor of a page, as it came") from None
+    if found.ingested_at.tzinfo is None:
+        raise BadRequest("cursor: send the next_cursor of a page, as it came")
+    return found

@@ -70,6 +70,7 @@ class StoreNote:
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
+    wake: Callable[[], None]  #: tells the worker that there is something to do
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
     async def __call__(
@@ -160,6 +161,8 @@ class StoreNote:
         await self.notes.write(write, caller.at(now))
         if ready:
             await self.index_note(note)
+        else:
+            self.wake()
         return _stored(note, Outcome.METADATA_UPDATED, hashes, indexed=ready)
 
     async def _write_text(
@@ -203,6 +206,8 @@ class StoreNote:
                 if vector is not None
             ]
             await self.index.apply([operation(note, indexed)])
+        else:
+            self.wake()
         outcome = Outcome.REPLACED if existing is not None and self._is_alive(existing) else Outcome.CREATED
         return _stored(note, outcome, [piece.content_hash for piece in chunked.pieces], indexed=ready)
 

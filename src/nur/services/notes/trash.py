@@ -1,4 +1,4 @@
-"""The trash: bring a note back from it, or erase a note for good."""
+"""The trash: list it, bring a note back from it, or erase a note for good."""
 
 from __future__ import annotations
 
@@ -45,6 +45,13 @@ class Trash:
     scrub: Callable[[], Awaitable[None]]  #: leaves no bytes of purged notes in the files
     on_failure: OnEmbeddingFailure
 
+    async def list(self, caller: Caller, *, limit: int, characters: int) -> list[tuple[Note, str]]:
+        """Deleted notes, oldest first, with the first characters of their texts."""
+        notes = await self.notes.trash(self.clock.now(), limit)
+        visible = [note for note in notes if self.privacy.can_access(note, caller.principal)]
+        texts = await self.notes.texts([note.note_id for note in visible], characters)
+        return [(note, texts[note.note_id]) for note in visible if note.note_id in texts]
+
     async def restore(self, public_id: str, caller: Caller) -> Stored:
         """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
         note = await self._find(public_id, caller)
@@ -53,9 +60,7 @@ class Trash:
         meta = note.meta
         if meta.expires_at is not None and meta.expires_at <= self.clock.now():
             meta = replace(meta, expires_at=None, retention=Retention.FOREVER)
-        stored = await self.store.revive(note, meta, caller, self.on_failure)
-        self.wake()
-        return stored
+        return await self.store.revive(note, meta, caller, self.on_failure)
 
     async def purge(self, public_id: str, caller: Caller) -> Note:
         """Erase a note, deleted or not, and return what it was. Raises NotFound, Conflict."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from nur.entrypoints.rest.create import NoteIn
 from nur.entrypoints.rest.fields import MOST_UNKNOWN
-from nur.entrypoints.rest.note_models import NoteIn
 
 
 def test_a_few_unknown_names_are_told_and_no_more_errors_are_built() -> None:

@@ -1,8 +1,17 @@
-"""What good answers look like, for the OpenAPI description: one example per model, by its name."""
+"""The OpenAPI description, with an example of every answer."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from fastapi.openapi.utils import get_openapi
+
+from nur.entrypoints.rest import problems
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+REFUSALS = ("401", "403", "421")
 
 NOTE_ID = "note_0123456789ab"
 SEARCH_ID = "0b7f4c52-6b8e-4a56-9d3f-2f1c7f6f0d11"
@@ -162,3 +171,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "Forgotten": {"forgotten": {"openai:text-embedding-3-small:1536": 120}},
 }
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI description, with examples of answers, and errors under the media type that they have."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        for path in schema["paths"].values():
+            for operation in path.values():
+                for status, response in operation["responses"].items():
+                    if status >= "400" and status not in REFUSALS:
+                        response["content"] = {problems.MEDIA_TYPE: response["content"].pop("application/json")}
+        for name, example in EXAMPLES.items():
+            schema["components"]["schemas"][name]["examples"] = [example]
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,15 +1,17 @@
-"""What the note routes answer."""
+"""Notes as routes return them."""
 
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from nur.domain.chunks import chunk_public_id
+from nur.domain.chunks import StoredChunk, chunk_public_id
 from nur.domain.notes import Kind, Note, Retention, Sensitivity, Visibility
-from nur.domain.writes import IndexState, NearDuplicate, Stored
+from nur.domain.writes import NearDuplicate
 from nur.entrypoints.rest.fields import Source
-from nur.ports.chunks import StoredChunk
+
+#: Characters of a note's text that a listing shows.
+PREVIEW = 200
 
 
 class NearDuplicateOut(BaseModel):
@@ -25,33 +27,6 @@ class NearDuplicateOut(BaseModel):
         return cls(note_id=near.public_id, similarity=near.similarity, best_chunk=near.best_chunk)
 
 
-class Receipt(BaseModel):
-    """What came of a write. Acknowledged is committed and fsynced; found by its words from now on."""
-
-    note_id: str = Field(examples=["note_0123456789ab"])
-    operation: Literal["created", "unchanged", "metadata_updated", "replaced"]
-    index_state: Literal["indexed", "pending"] = Field(description="pending: the worker has still to embed or index it")
-    revision: int
-    version: int
-    chunk_count: int
-    near_duplicates: list[NearDuplicateOut] | None = Field(
-        default=None, description="null until the note is indexed; ask with wait=indexed"
-    )
-
-    @classmethod
-    def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":
-        """From the service's."""
-        return cls(
-            note_id=stored.note.public_id,
-            operation=stored.outcome.value,
-            index_state=(state or stored.index_state).value,
-            revision=stored.note.revision,
-            version=stored.note.version,
-            chunk_count=stored.note.chunk_count,
-            near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
-        )
-
-
 class ChunkOut(BaseModel):
     """A chunk: `text == note.text[start_char:end_char]`, in code points."""
 
@@ -65,7 +40,7 @@ class ChunkOut(BaseModel):
 
     @classmethod
     def of(cls, note: Note, stored: StoredChunk) -> "ChunkOut":
-        """From the stores's."""
+        """From the store's."""
         chunk = stored.chunk
         return cls(
             chunk_id=chunk_public_id(note.public_id, chunk.index, stored.content_hash),

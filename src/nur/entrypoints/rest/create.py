@@ -1,25 +1,19 @@
-"""What the note routes are sent."""
+"""POST of notes, events and memories."""
 
-from typing import Any, Literal
+from typing import Literal
 
+from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from nur.domain.notes import NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Protection
-from nur.entrypoints.rest.fields import (
-    Body,
-    Days,
-    Flag,
-    Key,
-    Metadata,
-    Moment,
-    Name,
-    Share,
-    Source,
-    Text,
-    Title,
-)
+from nur.entrypoints.rest.deps import OpenServices
+from nur.entrypoints.rest.fields import Body, Days, Key, Metadata, Moment, Name, Share, Source, Text, Title
+from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
+
+router = APIRouter(prefix="/v2", tags=["notes"])
 
 _KEPT = "left out: as it is when the note is stored again, else"
 _SOURCES = "for a source of SENSITIVE_SOURCES"
@@ -112,40 +106,49 @@ class MemoryIn(Body):
     conversation_id: Key | None = None
 
 
-class NotePatch(Body):
-    """What is to change; what is left out stays, null clears."""
+@router.post("/notes", response_model=Receipt, responses={**CREATED, **documented(409)})
+async def add_note(body: NoteIn, services: OpenServices, write: CurrentWrite) -> Response:
+    """Store a note. It is committed and found by its words when this returns.
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Staging port", "resolved": True}]})
-
-    text: Text | None = Field(default=None, description="notes, events and memories alone; null: stays")
-    type: Name | None = None
-    key: Key | None = Field(default=None, description="notes and events alone")
-    title: Title | None = None
-    importance: Share | None = None
-    confidence: Share | None = None
-    ttl_days: Days | None = None
-    expires_at: Moment | None = None
-    source: Source | None = Field(default=None, description="replaced as a whole")
-    sensitivity: Sensitivity | None = Field(default=None, description="null: normal")
-    visibility_scope: Visibility | None = Field(default=None, description="null: me")
-    retention_policy: Retention | None = Field(default=None, description="null: forever")
-    metadata: Metadata | None = Field(default=None, description="replaced as a whole")
-    resolved: Flag | None = Field(
-        default=None, description="a note with until_resolved goes to the trash when it is resolved"
+    Its vectors follow, unless ON_EMBEDDING_FAILURE is reject: then they are there, or nothing is written.
+    """
+    return await write(
+        lambda: services.add_note(
+            body.text,
+            body.description(),
+            body.protection(),
+            caller=write.caller,
+            on_failure=services.on_failure.for_others,
+            ttl_days=body.ttl_days,
+        )
     )
 
-    def fields(self) -> dict[str, Any]:
-        """The fields of the description that were sent; null is what a new note has."""
-        plain = self.model_fields_set & {"type", "key", "title", "importance", "confidence", "expires_at"}
-        found = {name: getattr(self, name) for name in plain}
-        source = self.source or Source()
-        full: dict[str, dict[str, Any]] = {
-            "source": {"source_system": source.system, "source_id": source.id, "source_url": source.url},
-            "sensitivity": {"sensitivity": self.sensitivity or Sensitivity.NORMAL},
-            "visibility_scope": {"visibility": self.visibility_scope or Visibility.ME},
-            "retention_policy": {"retention": self.retention_policy or Retention.FOREVER},
-            "metadata": {"metadata": self.metadata or {}},
-        }
-        for name in self.model_fields_set & full.keys():
-            found |= full[name]
-        return found
+
+@router.post("/events", response_model=Receipt, responses={**CREATED, **documented(409)})
+async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) -> Response:
+    """Store an event: a note of something that happened at a time."""
+    return await write(
+        lambda: services.add_event(
+            body.text,
+            body.description(),
+            body.protection(),
+            caller=write.caller,
+            on_failure=services.on_failure.for_others,
+            ttl_days=body.ttl_days,
+        )
+    )
+
+
+@router.post("/memories", response_model=Receipt, responses={**CREATED, **documented(409)})
+async def add_memory(body: MemoryIn, services: OpenServices, write: CurrentWrite) -> Response:
+    """Store a memory, as the tool `memory_store` does; its vectors follow unless ON_EMBEDDING_FAILURE is reject."""
+    return await write(
+        lambda: services.remember(
+            body.content,
+            type=body.type,
+            confidence=body.confidence,
+            conversation_id=body.conversation_id,
+            caller=write.caller,
+            on_failure=services.on_failure.for_others,
+        )
+    )
