@@ -15,13 +15,15 @@ from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.settings import load
+from tests.cli import Cli
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
 from tests.doubles.vector_index import InMemoryVectorIndex
 from tests.empty_store import copy_store
+from tests.servers.nur_server import NurProcess
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
     from typing import Protocol
@@ -176,3 +178,13 @@ async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Do
 def migrated(empty_store: Path, tmp_path: Path) -> None:
     """Every test finds its data folder with an empty store in it."""
     copy_store(empty_store, tmp_path / "data")
+
+
+@pytest.fixture(params=["folder", "server"])
+def cli(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cli]:
+    """The command line, on the data folder itself and through a server."""
+    if request.param == "folder":
+        yield Cli(tmp_path / "data")
+        return
+    with NurProcess(tmp_path / "data") as server:
+        yield Cli(server.folder)

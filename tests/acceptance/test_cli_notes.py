@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from nur.entrypoints.cli.app import nur, run
-from tests.servers.nur_server import NurProcess
+from nur.entrypoints.cli.app import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-class Cli:
-    """Runs commands in this process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(self, *arguments: str, answer: str | None = None) -> str:
-        result = CliRunner().invoke(nur, [*arguments, "--data-dir", str(self.folder)], input=answer)
-        assert result.exit_code == 0, (result.output, result.exception)
-        return result.stdout
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json"))
-
-
-@pytest.fixture(params=["folder", "server"])
-def cli(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cli]:
-    if request.param == "folder":
-        yield Cli(tmp_path / "data")
-        return
-    with NurProcess(tmp_path / "data") as server:
-        yield Cli(server.folder)
+    from tests.cli import Cli
 
 
 def test_a_note_from_its_first_to_its_last_day(cli: Cli) -> None:

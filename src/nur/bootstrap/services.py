@@ -10,6 +10,9 @@ from nur.bootstrap.embedders import measured_calibration, open_named
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
+from nur.services.archive.export_notes import ExportNotes
+from nur.services.archive.import_note import ImportNote
+from nur.services.archive.import_notes import ImportNotes
 from nur.services.embedding_health import EmbeddingHealth
 from nur.services.health import Health
 from nur.services.idempotency import Idempotency
@@ -102,6 +105,8 @@ class Services:
     list_notes: ListNotes
     forget: Forget
     trash: Trash
+    export_notes: ExportNotes
+    import_notes: ImportNotes
     housekeeping: Housekeeping
     idempotency: Idempotency
     inspect_outbox: InspectOutbox
@@ -158,6 +163,8 @@ def assemble(
         list_notes=ListNotes(notes, privacy, clock),
         forget=forget,
         trash=trash,
+        export_notes=ExportNotes(stores.archive, privacy),
+        import_notes=ImportNotes(ImportNote(notes, stores.archive, store, clock), worker.wake),
         housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),
         idempotency=Idempotency(stores.idempotency, notes, stores.index_marks, clock),
         inspect_outbox=InspectOutbox(stores.outbox, clock, worker.wake),

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.errors import NurError
+    from nur.ports.archive import Archive
     from nur.ports.chunks import ChunkStore
     from nur.ports.idempotency import IdempotencyStore
     from nur.ports.index_marks import IndexMarks
@@ -24,6 +25,11 @@ class Stores(Protocol):
     @property
     def notes(self) -> NoteStore:
         """Notes, their texts and versions."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """Whole notes, for export and import."""
         ...
 
     @property

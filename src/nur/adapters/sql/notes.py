@@ -83,7 +83,7 @@ class SqlNoteStore:
 
     async def write(self, write: NoteWrite, context: WriteContext) -> list[ChunkKey]:
         """Commit one write and return the keys of its new chunks, in order. Raises Conflict."""
-        return await self.run.write(_write, self.lexical_index, write, context)
+        return await self.run.write(write_note, self.lexical_index, write, context)
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
         """Move a note to the trash and delete its chunks, vectors and lexical rows. Raises Conflict."""
@@ -138,9 +138,10 @@ class SqlNoteStore:
         return await self.run.read(_trash, before, limit)
 
 
-def _write(
+def write_note(
     connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext
 ) -> list[ChunkKey]:
+    """Write a note, its chunks, lexical rows and vectors, its outbox row and its line in the audit log."""
     note = write.note
     if write.replaces is None:
         connection.execute(_INSERT_NOTE, {**note_values(note), "text": write.text})

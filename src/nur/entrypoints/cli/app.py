@@ -34,6 +34,8 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
+    "export": "Write everything stored into a file, to be read again by nur import.",
+    "import": "Read an export, or what other memory programs wrote.",
     "eval": "Measure how well search finds the right passage.",
     "connect": "Connect an MCP client: Claude, Cursor, VS Code, Codex and others.",
     "config": "Show the settings in effect; secrets are masked.",

@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import click
 import httpx2
 
+from nur.domain.access import LOCAL, Caller
 from nur.domain.errors import BadRequest, Conflict, NotFound, NurError, Unavailable
 from nur.entrypoints.stdio.locate import running
 from nur.observability import events
@@ -18,6 +20,7 @@ from nur.settings import load
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from nur.bootstrap import Services
     from nur.settings import Settings
 
 T = TypeVar("T")
@@ -37,8 +40,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 class Store:
     """Calls routes; a problem becomes the error that it stands for."""
 
-    def __init__(self, client: httpx2.AsyncClient) -> None:
+    def __init__(self, client: httpx2.AsyncClient, services: Services | None = None) -> None:
+        """`services` are those of a store that this process has opened itself."""
         self._client = client
+        self._services = services
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process has opened the store, and closes it at the end."""
+        return self._services is not None
 
     async def call(
         self,
@@ -62,6 +72,33 @@ class Store:
         if response.is_success or response.status_code == also:
             return response.json() if response.content else None
         raise _error(response)
+
+    async def export(self) -> AsyncIterator[bytes]:
+        """The lines of an export, as they come. Raises Unavailable when they end early."""
+        if self._services is not None:  # the transport of an own store would keep all of them in memory
+            async for piece in self._services.export_notes(Caller(LOCAL, uuid4().hex)):
+                yield piece
+            return
+        try:
+            async with self._client.stream("GET", "/v2/export") as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise _error(response)
+                async for piece in response.aiter_bytes():
+                    yield piece
+        except httpx2.HTTPError as error:
+            raise Unavailable("The server ended the export early. Try again.") from error
+
+    async def import_lines(self, pieces: AsyncIterator[bytes], *, dry_run: bool) -> Any:
+        """Send the lines of an import and return its report. Raises BadRequest, Unavailable, NurError."""
+        headers, params = {"Content-Type": "application/x-ndjson"}, {"dry_run": dry_run}
+        try:
+            response = await self._client.post("/v2/import", content=pieces, params=params, headers=headers)
+        except httpx2.HTTPError as error:
+            raise Unavailable("The server ended the import early. Run it again: what is stored stays.") from error
+        if not response.is_success:
+            raise _error(response)
+        return response.json()
 
 
 def _error(response: httpx2.Response) -> NurError:
@@ -90,6 +127,7 @@ def _words(problem: dict[str, Any]) -> str:
 async def reach(settings: Settings) -> AsyncIterator[Store]:
     """The store of these settings, for as long as the block lasts. Raises what keeps it from opening."""
     server = await asyncio.to_thread(running, settings.nur_data_dir)
+    services: Services | None = None
     async with contextlib.AsyncExitStack() as stack:
         if server is not None:
             headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
@@ -98,24 +136,22 @@ async def reach(settings: Settings) -> AsyncIterator[Store]:
                 base_url=f"http://{host}:{server.port}", headers=headers, timeout=TIMEOUT_SECONDS
             )
         else:
-            transport = await stack.enter_async_context(_own(settings))
-            client = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=TIMEOUT_SECONDS)
-        yield Store(await stack.enter_async_context(client))
+            from nur import bootstrap
+
+            services = await stack.enter_async_context(bootstrap.running(settings))
+            client = httpx2.AsyncClient(transport=_own(services), base_url="http://127.0.0.1", timeout=TIMEOUT_SECONDS)
+        yield Store(await stack.enter_async_context(client), services)
 
 
-@asynccontextmanager
-async def _own(settings: Settings) -> AsyncIterator[httpx2.ASGITransport]:
-    """The routes over a store that this process opens and closes."""
-    from nur import bootstrap
+def _own(services: Services) -> httpx2.ASGITransport:
+    """The routes over a store that this process has opened."""
     from nur.entrypoints.rest.app import make_rest
 
-    async with bootstrap.running(settings) as services:
+    @asynccontextmanager
+    async def provide() -> AsyncIterator[Services]:
+        yield services
 
-        @asynccontextmanager
-        async def provide() -> AsyncIterator[bootstrap.Services]:
-            yield services
-
-        yield httpx2.ASGITransport(app=make_rest(provide))
+    return httpx2.ASGITransport(app=make_rest(provide))
 
 
 def with_store(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T:

@@ -53,15 +53,22 @@ def _end_of_string(body: bytes, place: int) -> int:
 class BoundedBody:
     """Reads a body before the application does, and refuses one that is late or holds too many values."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int, refuse: Callable[[int, str], Response]) -> None:
-        """`refuse` makes the answer of a status and a message."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        most_bytes: int,
+        refuse: Callable[[int, str], Response],
+        streamed: frozenset[str] = frozenset(),
+    ) -> None:
+        """`refuse` makes the answer of a status and a message; bodies of `streamed` paths are read by their routes."""
         self._app = app
         self._most_bytes = most_bytes
         self._refuse = refuse
+        self._streamed = streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read, check, and hand the body on in one piece; one that is too large is left to the application."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in self._streamed:
             await self._app(scope, receive, send)
             return
         try:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.rest import admin, create, notes, problems, searches, traces
+from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces
 from nur.entrypoints.rest.openapi import described
 from nur.observability.events import EventLog, traced
 
@@ -37,6 +37,7 @@ ROUTERS = (
     traces.searches_router,
     traces.admin_router,
     admin.router,
+    archive.router,
 )
 
 
@@ -61,21 +62,23 @@ def make_fastapi(provide: ServicesProvider) -> FastAPI:
     app.add_exception_handler(RequestValidationError, problems.of_validation)
     app.add_exception_handler(HTTPException, problems.of_http)
     app.add_exception_handler(Exception, problems.of_bug)
-    app.add_middleware(BodyLimit)
-    app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body)
+    streamed = frozenset({archive.IMPORT_PATH})
+    app.add_middleware(BodyLimit, streamed=streamed)
+    app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body, streamed=streamed)
     app.openapi = lambda: described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 
 
 class BodyLimit:
-    """Stops reading a body that is too large."""
+    """Stops reading a body that is too large; those of `streamed` paths may have any size."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, streamed: frozenset[str] = frozenset()) -> None:
         self._app = app
+        self._streamed = streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count what comes in."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in self._streamed:
             await self._app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "0")

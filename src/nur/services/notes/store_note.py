@@ -176,8 +176,7 @@ class StoreNote:
         planned: Callable[[Plan], None] | None = None,
     ) -> Stored:
         """Chunk, embed what is not `known`, then write everything in one transaction."""
-        policy = self.policies[draft.kind]
-        chunked = await self._chunked(draft, policy)
+        chunked, policy = await self.chunked(draft.kind, draft.text, draft.meta)
         stats = ChunkingStats(chunked.token_count, len(chunked.pieces), policy.version, chunked.heading)
         note = next_note(draft, existing, stats, caller.principal, self.clock.now())
         if existing is None:
@@ -192,7 +191,7 @@ class StoreNote:
                 note=note,
                 replaces=None if existing is None else existing.revision,
                 text=draft.text,
-                chunks=_new_chunks(chunked, vectors),
+                chunks=new_chunks(chunked, vectors),
                 pooled=pooled(vectors),
                 embedding_version=self.chunk_vectors.version,
                 indexed=ready,
@@ -211,10 +210,12 @@ class StoreNote:
         outcome = Outcome.REPLACED if existing is not None and self._is_alive(existing) else Outcome.CREATED
         return _stored(note, outcome, [piece.content_hash for piece in chunked.pieces], indexed=ready)
 
-    async def _chunked(self, draft: Draft, policy: ChunkingPolicy) -> ChunkedText:
-        artifact_type = draft.meta.type if draft.kind is Kind.ARTIFACT else None
+    async def chunked(self, kind: Kind, text: str, meta: NoteMetadata) -> tuple[ChunkedText, ChunkingPolicy]:
+        """The text, chunked by its kind's policy, and the policy."""
+        policy = self.policies[kind]
+        artifact_type = meta.type if kind is Kind.ARTIFACT else None
         tokeniser = self.tokenisers.get(policy.tokenizer, tokenise)
-        return await chunk_text(draft.text, policy, draft.meta.title, artifact_type, tokeniser)
+        return await chunk_text(text, policy, meta.title, artifact_type, tokeniser), policy
 
     def _is_alive(self, note: Note) -> bool:
         """An expired note counts as deleted: storing it again revives it."""
@@ -228,7 +229,8 @@ class StoreNote:
         raise Conflict("No free id was found; nothing was written. Try again.")
 
 
-def _new_chunks(chunked: ChunkedText, vectors: list[Floats | None]) -> list[NewChunk]:
+def new_chunks(chunked: ChunkedText, vectors: list[Floats | None]) -> list[NewChunk]:
+    """The chunks of a text, as they are written."""
     return [
         NewChunk(
             chunk=piece.chunk,

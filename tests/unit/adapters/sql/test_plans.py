@@ -61,7 +61,9 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
     engine = make_engine(tmp_path / "nur.db", read_only=False)
     migrations.migrate(engine)
     with engine.connect() as opened:
-        notes._write(opened, LEXICAL, creation(a_note(pieces=2)), at())  # so that candidates and shown chunks are read
+        notes.write_note(
+            opened, LEXICAL, creation(a_note(pieces=2)), at()
+        )  # so that candidates and shown chunks are read
         yield opened
 
 

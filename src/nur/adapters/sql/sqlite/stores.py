@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nur.adapters.sql import migrations, outbox
+from nur.adapters.sql.archive import SqlArchive
 from nur.adapters.sql.chunks import SqlChunkStore
 from nur.adapters.sql.idempotency import SqlIdempotencyStore, expire_reservations
 from nur.adapters.sql.index_marks import SqlIndexMarks
@@ -51,6 +52,7 @@ class SqliteStores:
         self._lexical_index = Fts5LexicalIndex()
         self._check: BackgroundCheck | None = None
         self.notes = SqlNoteStore(self._run, self._lexical_index)
+        self.archive = SqlArchive(self._run, self._lexical_index)
         self.chunks = SqlChunkStore(self._run, self._lexical_index)
         self.vectors = SqlVectorStore(self._run)
         self.index_marks = SqlIndexMarks(self._run)

@@ -1,0 +1,77 @@
+"""nur export."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from nur.domain.errors import BadRequest, Unavailable
+from nur.domain.records import End, decode
+from nur.entrypoints.cli.client import data_dir_option, reading
+from nur.entrypoints.cli.new_file import new_file
+from nur.entrypoints.cli.progress import shown_progress
+from nur.entrypoints.cli.render import NOTHING_STORED
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from nur.entrypoints.cli.client import Store
+
+STDOUT = "-"
+#: The last line is shorter.
+_TAIL = 200
+
+
+@click.command()
+@click.option("--output", default=STDOUT, metavar="FILE", help="The file to write; - is standard output.")
+@data_dir_option
+def command(output: str, data_dir: str | None) -> None:
+    """Write everything stored, with previous texts and the trash, one JSON object a line: nur import reads it again.
+
+    Vectors are not part of it: they are made again. A copy with vectors is a backup.
+    """
+    if output == STDOUT and sys.stdout.isatty():
+        raise BadRequest("Name a file: nur export --output notes.jsonl")
+
+    async def export(store: Store) -> int:
+        with _opened(output) as file:
+            return await _write(store, file)
+
+    notes = reading(data_dir, export)
+    if notes is None:
+        raise BadRequest(NOTHING_STORED)
+    click.echo(f"{notes} notes exported", err=True)
+
+
+def _opened(output: str) -> AbstractContextManager[IO[bytes]]:
+    return nullcontext(sys.stdout.buffer) if output == STDOUT else new_file(Path(output))
+
+
+async def _write(store: Store, file: IO[bytes]) -> int:
+    """Write all lines and return the number of notes. Raises Unavailable when the end is missing."""
+    tail = b""
+    with shown_progress() as progress:
+        task = progress.add_task("notes", total=None)
+        async for piece in store.export():
+            file.write(piece)
+            tail = (tail + piece)[-_TAIL:]
+            progress.update(task, advance=piece.count(b"\n"))
+    file.flush()
+    return _notes(tail)
+
+
+def _notes(tail: bytes) -> int:
+    last: Any = None
+    lines = tail.splitlines()
+    if lines:
+        try:
+            last = decode(lines[-1])
+        except BadRequest:
+            last = None
+    if not isinstance(last, End):
+        raise Unavailable("The export ended early. Try again.")
+    return last.notes

@@ -1,0 +1,1 @@
+"""Everything out and back: export and import."""

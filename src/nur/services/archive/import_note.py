@@ -1,0 +1,150 @@
+"""Import one note: as it was elsewhere, or new from another program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nur.domain.archive import ArchivedNote, NewNote
+from nur.domain.errors import BadRequest, Conflict
+from nur.domain.filters import is_alive
+from nur.domain.kinds import identity, identity_of
+from nur.domain.notes import Note, Status
+from nur.domain.writes import OnEmbeddingFailure, Outcome
+from nur.ports.notes import NoteWrite
+from nur.services.indexing.chunk_text import text_hash
+from nur.services.indexing.chunk_vectors import pooled
+from nur.services.notes.store_note import StoreNote, new_chunks
+
+if TYPE_CHECKING:
+    from nur.domain.access import Caller
+    from nur.ports.archive import Archive
+    from nur.ports.clock import Clock
+    from nur.ports.notes import NoteStore
+
+#: Maximum optimistic-lock retries.
+ROUNDS = 20
+_LATER = OnEmbeddingFailure.LATER
+
+
+class ImportOutcome(StrEnum):
+    """What came of one note."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"  #: the store has it already
+    KEPT = "kept"  #: the store has a newer revision, or another one of the same number
+
+
+_OUTCOMES = {Outcome.CREATED: ImportOutcome.CREATED, Outcome.UNCHANGED: ImportOutcome.UNCHANGED}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportNote:
+    """Stores one note, all of it or nothing; vectors are left to the worker."""
+
+    notes: NoteStore
+    archive: Archive
+    store: StoreNote
+    clock: Clock
+
+    async def __call__(self, record: ArchivedNote | NewNote, caller: Caller, *, dry_run: bool) -> ImportOutcome:
+        """Store the note, or find out what storing it would do. Raises BadRequest, Conflict, StoreDown."""
+        if isinstance(record, NewNote):
+            return await self._add(record, caller, dry_run=dry_run)
+        wanted = replace(record.note, tenant=caller.tenant)
+        for _ in range(ROUNDS):
+            existing = (await self.notes.by_ids([wanted.note_id])).get(wanted.note_id)
+            outcome = await self._outcome(existing, wanted)
+            if dry_run or outcome in (ImportOutcome.UNCHANGED, ImportOutcome.KEPT):
+                return outcome
+            try:
+                await self._put(existing, replace(record, note=wanted), caller)
+            except Conflict:
+                continue
+            return outcome
+        raise Conflict("Too many writers of the same note at once; it was not imported. Try again.")
+
+    async def _add(self, new: NewNote, caller: Caller, *, dry_run: bool) -> ImportOutcome:
+        if not dry_run:
+            stored = await self.store(new.kind, new.text, new.meta, caller, _LATER, stated=new.stated)
+            return _OUTCOMES.get(stored.outcome, ImportOutcome.UPDATED)
+        content_hash = await text_hash(new.text)
+        name = identity(new.kind, caller.principal.name, new.meta, content_hash)
+        existing = await self.notes.by_identity(caller.tenant, name)
+        if existing is None or not is_alive(existing, self.clock.now()):
+            return ImportOutcome.CREATED
+        return ImportOutcome.UNCHANGED if existing.content_hash == content_hash else ImportOutcome.UPDATED
+
+    async def _outcome(self, existing: Note | None, wanted: Note) -> ImportOutcome:
+        """What importing the note would do. Raises BadRequest when another note stands in its way."""
+        if existing is None:
+            return await self._outcome_of_unknown(wanted)
+        if existing.tenant != wanted.tenant:
+            raise BadRequest("note_id: is taken")
+        if _with_derived(wanted, existing) == existing:
+            return ImportOutcome.UNCHANGED
+        if existing.revision >= wanted.revision:
+            return ImportOutcome.KEPT
+        await self._refuse_taken(wanted)
+        return ImportOutcome.UPDATED
+
+    async def _outcome_of_unknown(self, wanted: Note) -> ImportOutcome:
+        other = await self._same_identity(wanted)
+        if other is not None and other.content_hash == wanted.content_hash:
+            return ImportOutcome.UNCHANGED
+        await self._refuse_taken(wanted)
+        return ImportOutcome.CREATED
+
+    async def _same_identity(self, wanted: Note) -> Note | None:
+        """Another active note that is the same by its key, source, place or text."""
+        if wanted.status is not Status.ACTIVE:
+            return None
+        other = await self.notes.by_identity(wanted.tenant, identity_of(wanted))
+        taken = other is not None and other.status is Status.ACTIVE and other.note_id != wanted.note_id
+        return other if taken else None
+
+    async def _refuse_taken(self, wanted: Note) -> None:
+        other = await self._same_identity(wanted)
+        if other is not None:
+            raise BadRequest(f"{other.public_id} has its key, source, place or text already, with other contents")
+        named = await self.notes.get(wanted.tenant, wanted.public_id)
+        if named is not None and named.note_id != wanted.note_id:
+            raise BadRequest(f"public_id: another note has the id {wanted.public_id[:120]}; purge that one first")
+
+    async def _put(self, existing: Note | None, archived: ArchivedNote, caller: Caller) -> None:
+        note, text = archived.note, archived.text
+        chunked, policy = await self.store.chunked(note.kind, text, note.meta)
+        note = replace(
+            note,
+            token_count=chunked.token_count,
+            chunk_count=len(chunked.pieces),
+            chunking_version=policy.version,
+            heading=chunked.heading,
+        )
+        is_active = note.status is Status.ACTIVE
+        known = await self.store.chunk_vectors.known(existing)
+        vectors = await self.store.chunk_vectors.of(chunked, known, _LATER, None)
+        write = NoteWrite(
+            note=note,
+            replaces=None if existing is None else existing.revision,
+            text=text,
+            chunks=new_chunks(chunked, vectors) if is_active else (),
+            pooled=pooled(vectors) if is_active else None,
+            embedding_version=self.store.chunk_vectors.version,
+            indexed=existing is None and not is_active,  # the index has nothing of it, and is to have nothing
+            action="import",
+        )
+        await self.archive.put(write, archived.versions, caller.at(self.clock.now()))
+
+
+def _with_derived(wanted: Note, existing: Note) -> Note:
+    """The note with what follows from its text taken from the existing one."""
+    return replace(
+        wanted,
+        token_count=existing.token_count,
+        chunk_count=existing.chunk_count,
+        chunking_version=existing.chunking_version,
+        heading=existing.heading,
+    )

@@ -1,0 +1,118 @@
+"""Import a stream of records. What is there already stays, so that a broken import is simply run again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nur.domain.errors import BadRequest, Conflict
+from nur.domain.records import FORMAT, End, Header, Record, decode
+from nur.observability.events import EventLog
+from nur.services.archive.lines import batches, numbered_lines
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Callable, Sequence
+
+    from nur.domain.access import Caller
+    from nur.domain.archive import ArchivedNote, NewNote
+    from nur.services.archive.import_note import ImportNote, ImportOutcome
+    from nur.services.archive.lines import Line
+
+log = EventLog("ImportService")
+
+#: Notes that are stored at once: their writes share a commit.
+BATCH = 32
+BATCH_BYTES = 8_000_000
+FAILURES_TOLD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A line that was not imported, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What came of an import."""
+
+    outcomes: Counter[ImportOutcome] = field(default_factory=Counter)
+    failed: int = 0
+    failures: list[Failure] = field(default_factory=list)  #: the first ones
+    complete: bool = False  #: the end of an export came last, after as many notes as it says
+    _notes: int = 0  #: lines with a note since the header
+
+    def read(self, line: int, record: Record | BadRequest) -> ArchivedNote | NewNote | None:
+        """Count a line, and return the note that it holds."""
+        self.complete = isinstance(record, End) and record.notes == self._notes
+        if isinstance(record, Header):
+            self._notes = 0
+        if isinstance(record, Header | End):
+            return None
+        self._notes += 1
+        if isinstance(record, BadRequest):
+            self.fail(line, record)
+            return None
+        return record
+
+    def fail(self, line: int, error: BadRequest | Conflict) -> None:
+        """Count a line that was not imported."""
+        self.failed += 1
+        if len(self.failures) < FAILURES_TOLD:
+            self.failures.append(Failure(line, str(error)))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportNotes:
+    """Stores the notes of an export: ids, revisions, previous texts, trash and times stay as they were."""
+
+    import_note: ImportNote
+    wake: Callable[[], None]
+
+    async def __call__(self, pieces: AsyncIterable[bytes], caller: Caller, *, dry_run: bool = False) -> ImportReport:
+        """Import all lines that can be. Raises BadRequest for what is no export, StoreDown when storing fails."""
+        report, is_first = ImportReport(), True
+        async for batch in batches(numbered_lines(pieces), most=BATCH, most_bytes=BATCH_BYTES):
+            records = await asyncio.to_thread(_decoded, batch)
+            if is_first:
+                _refuse_other_formats(records[0])
+                is_first = False
+            read = [(line, report.read(line, record)) for (line, _), record in zip(batch, records, strict=True)]
+            await asyncio.gather(*(self._store(line, note, caller, report, dry_run=dry_run) for line, note in read))
+            self.wake()
+        told = {outcome.value: count for outcome, count in report.outcomes.items()}
+        log.info("imported", dry_run=dry_run, failed=report.failed, **told)
+        return report
+
+    async def _store(
+        self, line: int, note: ArchivedNote | NewNote | None, caller: Caller, report: ImportReport, *, dry_run: bool
+    ) -> None:
+        if note is None:
+            return
+        try:
+            report.outcomes[await self.import_note(note, caller, dry_run=dry_run)] += 1
+        except (BadRequest, Conflict) as error:
+            report.fail(line, error)
+
+
+def _decoded(batch: Sequence[Line]) -> list[Record | BadRequest]:
+    return [_decode(line) for _, line in batch]
+
+
+def _decode(line: bytes) -> Record | BadRequest:
+    try:
+        return decode(line)
+    except BadRequest as error:
+        return error
+
+
+def _refuse_other_formats(first: Record | BadRequest) -> None:
+    """A file starts with its header, so that a newer format is not read by halves."""
+    if isinstance(first, Header):
+        return
+    why = str(first) if isinstance(first, BadRequest) else "it is a note"
+    raise BadRequest(f"The first line must be the header of an export ({FORMAT}): {why}. Nothing was imported.")
