@@ -1,4 +1,4 @@
-"""Routes: /mcp, /v2, /health, /livez, /readyz, /metrics."""
+"""Routes: / and /web (the page), /mcp, /v2, /health, /livez, /readyz, /metrics."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.http.guard import Callers, Guard
 from nur.entrypoints.http.lazy_rest import LazyRest
 from nur.entrypoints.mcp.server import MOST_BODY_BYTES
+from nur.entrypoints.web.page import page_routes
 from nur.observability import metrics
 from nur.observability.events import SERVICE
 from nur.services.health import HealthStatus
@@ -82,6 +83,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
 
     mcp = _Mcp(server)
     routes: list[BaseRoute] = [
+        *page_routes(),
         # No GET: the server has nothing to say on a stream of its own, and an open one would hold up the exit.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/", mcp, methods=["POST"]),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
+from nur.entrypoints.web.page import PREFIX
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 #: Answered without a token: they say nothing about what is stored.
-OPEN_PATHS = frozenset({"/livez", "/readyz", "/health"})
+OPEN_PATHS = frozenset({"/", "/livez", "/readyz", "/health"})
 #: A host as RFC 3986 writes it, and a port; no user name, no list.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:@,/?#\[\]]+)(?::[0-9]{1,5})?")
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -76,11 +78,15 @@ class Guard:
             return _no(403, "This web origin may not call. Set NUR_ALLOWED_ORIGINS to allow it.")
         if origin is not None and method not in READING and not _asks_first(origin, headers):
             return _no(403, "A page of another origin must send Content-Type: application/json to change anything.")
-        if path not in OPEN_PATHS and not self._callers.knows_token(headers.get("authorization", "")):
+        if not _is_open(path) and not self._callers.knows_token(headers.get("authorization", "")):
             refusal = _no(401, "A token is needed: send Authorization: Bearer with the server's NUR_TOKEN.")
             refusal.headers["WWW-Authenticate"] = "Bearer"
             return refusal
         return None
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN_PATHS or path.startswith(PREFIX)
 
 
 def _asks_first(origin: str, headers: Headers) -> bool:

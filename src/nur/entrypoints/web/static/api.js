@@ -1,0 +1,99 @@
+// The REST API: the page's only source.
+
+const TOKEN = "nur.token";
+
+/** What the server refused or failed to do; the message says what to do. */
+export class Problem extends Error {
+  constructor({ status = 0, code = "unreachable", title = "Something went wrong", detail }) {
+    super(detail);
+    Object.assign(this, { status, code, title });
+  }
+}
+
+let askForToken = null;
+let asking = null;
+
+/** Set what asks the user for the token: called with whether one was refused, resolves when there is a new one. */
+export function onLocked(ask) {
+  askForToken = ask;
+}
+
+export function token() {
+  return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN);
+}
+
+/** Keep the token until the tab is closed, or in this browser for good. */
+export function keepToken(value, remember) {
+  forgetToken();
+  (remember ? localStorage : sessionStorage).setItem(TOKEN, value);
+}
+
+export function forgetToken() {
+  sessionStorage.removeItem(TOKEN);
+  localStorage.removeItem(TOKEN);
+}
+
+function address(path, params) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params ?? {})) {
+    for (const one of [value].flat()) if (one !== null && one !== undefined && one !== "") query.append(name, one);
+  }
+  return query.size ? `${path}?${query}` : path;
+}
+
+async function problemOf(response) {
+  const body = await response.json().catch(() => ({}));
+  const fields = (body.errors ?? []).map((error) => `${error.field ?? error.loc ?? ""}: ${error.message ?? error.msg ?? ""}`);
+  const detail = [body.detail ?? body.message ?? `The server answered ${response.status}.`, ...fields].join(" ");
+  return new Problem({ status: response.status, code: body.code ?? "unknown", title: body.title, detail });
+}
+
+async function send(method, path, { params, body, headers = {}, signal } = {}) {
+  const sent = { ...headers };
+  const used = token();
+  if (used) sent.Authorization = `Bearer ${used}`;
+  const isForm = body instanceof FormData;
+  if (body !== undefined && !isForm) sent["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(address(path, params), { method, headers: sent, signal, body: isForm || body === undefined ? body : JSON.stringify(body) });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem({ title: "Nur does not answer", detail: "Is the server still running? Start it with nur serve, then try again." });
+  }
+  if (response.status === 401 && askForToken) {
+    asking ??= askForToken(used !== null).finally(() => (asking = null));
+    await asking;
+    return send(method, path, { params, body, headers, signal });
+  }
+  return response;
+}
+
+/** Call the API; resolves to the parsed answer, or null for none. Rejects with a Problem. */
+export async function call(method, path, options = {}) {
+  const response = await send(method, path, options);
+  if (!response.ok && !(options.accept ?? []).includes(response.status)) throw await problemOf(response);
+  return response.status === 204 ? null : response.json();
+}
+
+const noteAt = (id) => `/v2/notes/${encodeURIComponent(id)}`;
+const matching = (revision) => (revision === undefined ? {} : { "If-Match": `"${revision}"` });
+
+export const search = (body, signal) => call("POST", "/v2/searches", { body, signal });
+export const explain = (searchId, note) => call("GET", `/v2/searches/${searchId}/explain`, { params: { note } });
+export const listNotes = (params, signal) => call("GET", "/v2/notes", { params, signal });
+export const getNote = (id, params, signal) => call("GET", noteAt(id), { params, signal });
+export const addNote = (body) => call("POST", "/v2/notes", { body });
+export const addMemory = (body) => call("POST", "/v2/memories", { body });
+export const editNote = (id, changes, revision) => call("PATCH", noteAt(id), { body: changes, headers: matching(revision) });
+export const deleteNote = (id, revision) => call("DELETE", noteAt(id), { headers: matching(revision) });
+export const restoreNote = (id) => call("POST", "/v2/admin/trash/restore", { body: { note_id: id } });
+export const purgeNote = (id) => call("POST", "/v2/admin/trash/purge", { body: { note_id: id } });
+export const trash = (signal) => call("GET", "/v2/admin/trash", { params: { limit: 200 }, signal });
+export const stats = (signal) => call("GET", "/v2/admin/stats", { signal });
+export const health = (signal) => call("GET", "/health", { signal, accept: [503] });
+export const outbox = (signal) => call("GET", "/v2/admin/outbox", { signal });
+export const retryOutbox = () => call("POST", "/v2/admin/outbox/retry");
+export const embedding = (signal) => call("GET", "/v2/admin/embedding", { signal });
+export const rebuildState = (signal) => call("GET", "/v2/admin/index/rebuild", { signal });
+export const rebuild = () => call("POST", "/v2/admin/index/rebuild", { body: {} });

@@ -1,0 +1,64 @@
+// Everything stored, by kind, newest first; and the trash.
+
+import * as api from "./api.js";
+import { button, h, placeholder, replace } from "./dom.js";
+import { confirmed } from "./dialog.js";
+import { kindTabs } from "./filters.js";
+import { noteRow, pagedList } from "./list.js";
+import { KINDS, when } from "./text.js";
+import { changed, toast } from "./toast.js";
+
+const EMPTY = {
+  "": "Nothing is stored yet.",
+  memory: "No memories yet. An assistant stores them, or you do under Add.",
+  turn: "No conversations yet. An assistant keeps them with history_append.",
+  artifact: "No documents yet. Drop files anywhere on this page.",
+  note: "No notes yet. Write one under Add.",
+  event: "No events yet. Programs send them to POST /v2/events.",
+};
+
+function trashRow(note) {
+  const attempt = (action) => () => action().catch((problem) => toast(problem.message));
+  const restore = attempt(async () => {
+    await api.restoreNote(note.note_id);
+    changed();
+    toast("Restored.");
+  });
+  const purge = attempt(async () => {
+    if (!(await confirmed("Erase this note for good?", "Its text and its former versions are erased. This cannot be undone.", "Erase"))) return;
+    await api.purgeNote(note.note_id);
+    changed();
+    toast("Erased.");
+  });
+  const row = noteRow(note);
+  const name = row.querySelector("[data-item]");
+  name.replaceWith(h("span", { class: "row-name", tabindex: "0", "data-item": note.note_id, dir: "auto" }, ...name.childNodes));
+  row.append(h("p", { class: "actions" }, h("span", { class: "muted" }, "deleted ", when(note.deleted_at)), button("Restore", restore), button("Erase …", purge, { class: "danger" })));
+  return row;
+}
+
+function trashList(signal) {
+  const load = async () => {
+    const { notes } = await api.trash(signal);
+    return { rows: notes.map(trashRow), next: null };
+  };
+  return pagedList({ load, label: "Trash", empty: () => placeholder("The trash is empty", "What you delete stays here for 30 days.") });
+}
+
+function notesList(params, signal) {
+  const load = async (cursor) => {
+    const page = await api.listNotes({ kind: params.kind, conversation_id: params.conversation, limit: 50, cursor }, signal);
+    return { rows: page.notes.map((note) => noteRow(note)), next: page.next_cursor };
+  };
+  const kind = params.kind ?? "";
+  return pagedList({ load, label: kind ? KINDS[kind].many : "Everything stored", empty: () => placeholder("Nothing here", EMPTY[kind]) });
+}
+
+/** The browse view. */
+export function show(main, params, signal) {
+  const list = h("div", {});
+  const draw = () => replace(list, params.kind === "trash" ? trashList(signal) : notesList(params, signal));
+  replace(main, h("h1", {}, "Browse"), kindTabs("browse", params, [["trash", "Trash"]]), list);
+  draw();
+  return { refresh: draw };
+}

@@ -1,0 +1,59 @@
+// Lists of notes, page by page: nothing ever loads all of them.
+
+import { button, failure, h, line, plain } from "./dom.js";
+import { opened } from "./router.js";
+import { KINDS, nameOf, when } from "./text.js";
+
+/** A note in a list: its name, the beginning of its text, and where it is from. */
+export function noteRow(note, { shown = when } = {}) {
+  const name = nameOf(note);
+  const text = (note.preview ?? note.text ?? "").trim();
+  const more = text.startsWith(name.replace(/…$/, "")) ? text.slice(name.length).trim() : text;
+  return h(
+    "li",
+    { class: "row" },
+    h("a", { class: note.title ? "row-name" : "row-name as-text", href: opened(note.note_id), "data-item": note.note_id, dir: "auto" }, plain(name)),
+    more && h("p", { class: "row-text", dir: "auto" }, plain(more)),
+    h("p", { class: "meta" }, facts(note, shown)),
+  );
+}
+
+/** The facts under a note's name, separated by dots. */
+export function facts(note, shown = when) {
+  const kind = h("span", { class: `kind kind-${note.kind}` }, KINDS[note.kind].one);
+  const parts = [kind, note.type && note.type !== note.kind && line(note.type), note.source?.system && line(note.source.system), note.project && line(note.project), note.role && line(note.role)];
+  const moment = note.occurred_at ?? note.ts ?? note.ingested_at;
+  return [...parts, moment && shown(moment)].filter(Boolean).flatMap((part, index) => (index ? [h("span", { class: "dot", "aria-hidden": "true" }, "·"), part] : [part]));
+}
+
+/** A list that loads its next page when its end comes into view. `load(cursor)` resolves to {rows, next}. */
+export function pagedList({ load, empty, label }) {
+  const list = h("ol", { class: "rows", "aria-label": label });
+  const more = button("Show more", () => next(), { class: "more", hidden: true });
+  const element = h("div", {}, list, more);
+  const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && next(), { rootMargin: "600px" });
+  let cursor = null;
+  let loading = false;
+
+  async function next() {
+    if (loading) return;
+    loading = true;
+    element.setAttribute("aria-busy", "true");
+    try {
+      const page = await load(cursor);
+      cursor = page.next;
+      list.append(...page.rows);
+      if (!list.children.length) element.replaceChildren(empty());
+      more.hidden = !cursor;
+      observer.unobserve(more);
+      if (cursor) observer.observe(more);
+    } catch (problem) {
+      if (problem.name !== "AbortError") element.append(failure(problem, (event) => event.target.closest(".failure").remove() ?? next()));
+    } finally {
+      loading = false;
+      element.removeAttribute("aria-busy");
+    }
+  }
+  next();
+  return element;
+}

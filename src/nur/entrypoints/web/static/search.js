@@ -1,0 +1,114 @@
+// Search as you type.
+
+import * as api from "./api.js";
+import { announce, button, failure, h, placeholder, plain, replace } from "./dom.js";
+import { filterBar, filtersOf } from "./filters.js";
+import { facts, noteRow, pagedList } from "./list.js";
+import { firstVisit } from "./first.js";
+import { opened } from "./router.js";
+import { counted, marked, nameOf, percent } from "./text.js";
+import { whyPanel } from "./why.js";
+
+const TOP = 20;
+const CONTEXT_CHARACTERS = 3000; // of passages and what stands around them, in the whole answer
+const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
+const SHOWN_AROUND = 220; // characters of context before and after a passage
+
+/** The best passage with what stands around it, as nodes. */
+function inContext(item) {
+  const passage = item.snippet ?? "";
+  const around = item.stitched?.text.split(BOUNDARY).find((part) => part.includes(passage));
+  if (!around || around.length === passage.length) return [passage];
+  const at = around.indexOf(passage);
+  const from = Math.max(0, at - SHOWN_AROUND);
+  const to = Math.min(around.length, at + passage.length + SHOWN_AROUND);
+  const shown = around.slice(from, to);
+  const nodes = marked(shown, [[at - from, at - from + passage.length]]);
+  return [from > 0 && "… ", ...nodes, to < around.length && " …"];
+}
+
+function hitRow(item, answer) {
+  const spans = item.passages.map((passage) => [passage.start_char, passage.end_char]);
+  const target = { href: opened(item.note_id, spans), "data-item": item.note_id, dir: "auto" };
+  const passages = h("p", { class: "passage", dir: "auto" }, inContext(item));
+  const others = item.passages.slice(1, 3).map((passage) => h("p", { class: "passage", dir: "auto" }, "… ", h("mark", {}, passage.text), " …"));
+  const head = item.title ? [h("a", { class: "row-name", ...target }, plain(item.title)), passages] : [h("a", { class: "row-name as-text", ...target }, passages)];
+  const panel = h("div", { class: "why", hidden: true });
+  const why = button("Why?", toggle, { class: "quiet", "aria-expanded": "false", "data-why": true, "aria-label": `Why this result: ${nameOf(item)}` });
+  function toggle() {
+    panel.hidden = !panel.hidden;
+    why.setAttribute("aria-expanded", String(!panel.hidden));
+    if (!panel.children.length) whyPanel(panel, answer, item);
+  }
+  const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note")} that says the same`) : null;
+  return h("li", { class: "row hit" }, head, others, h("p", { class: "meta" }, facts(item), same, why), panel);
+}
+
+function summary(answer) {
+  const found = counted(answer.items.length, "result");
+  const sure = answer.confidence === null || !answer.items.length ? "" : ` · ${percent(answer.confidence)} sure that the first one answers`;
+  return `${found}${sure}`;
+}
+
+function nothing(answer, params) {
+  if (answer.reason === "nothing_stored") return placeholder("Nothing is stored here yet", "Add a note, or drop a file anywhere on this page.");
+  return placeholder("Nothing found", answer.notice ?? "Nothing stored answers this. Other words, or fewer filters, may help.", h("p", {}, h("a", { href: `#/explain?id=${answer.search_id}` }, "See what was considered")), params.kinds && h("p", {}, h("a", { href: `#/search?q=${encodeURIComponent(params.q)}` }, "Search without filters")));
+}
+
+function answerNodes(answer, params) {
+  const warning = answer.degraded.length ? h("p", { class: "notice", role: "status" }, answer.notice ?? `Not everything answered: ${answer.degraded.join(", ")}.`) : null;
+  if (!answer.items.length) return [warning, nothing(answer, params)];
+  const weak = !warning && answer.notice ? h("p", { class: "notice" }, answer.notice) : null;
+  const bottom = h("p", { class: "meta" }, h("a", { href: `#/explain?id=${answer.search_id}` }, "All candidates of this search"));
+  return [warning, weak, h("p", { class: "meta summary" }, summary(answer)), h("ol", { class: "rows hits", "aria-label": "Results" }, answer.items.map((item) => hitRow(item, answer))), bottom];
+}
+
+async function recent(signal) {
+  const { notes } = await api.stats(signal);
+  const total = Object.values(notes).reduce((sum, count) => sum + count, 0);
+  if (!total) return firstVisit();
+  const load = async (cursor) => {
+    const page = await api.listNotes({ limit: 30, cursor }, signal);
+    return { rows: page.notes.map((note) => noteRow(note)), next: page.next_cursor };
+  };
+  return [h("p", { class: "meta summary" }, `${counted(total, "note")} stored. Newest first:`), pagedList({ load, label: "Newest notes", empty: () => placeholder("Nothing to show", "What is stored has expired or is hidden.") })];
+}
+
+/** The search view; `update` is called while the query is typed. */
+export function show(main, params, signal) {
+  const results = h("div", { id: "results" });
+  const bar = h("div", {});
+  replace(main, h("h1", { class: "hidden" }, "Search"), bar, results);
+  let asked = null;
+
+  async function ask(now) {
+    asked?.abort();
+    asked = new AbortController();
+    const stop = AbortSignal.any([signal, asked.signal]);
+    results.setAttribute("aria-busy", "true");
+    try {
+      if (!now.q?.trim()) {
+        replace(results, await recent(stop));
+        announce("");
+      } else {
+        const answer = await api.search({ query: now.q, top_k: TOP, payload: "l1", max_chars: CONTEXT_CHARACTERS, ...filtersOf(now) }, stop);
+        replace(results, answerNodes(answer, now));
+        announce(answer.items.length ? counted(answer.items.length, "result") : "Nothing found");
+      }
+      results.removeAttribute("aria-busy");
+    } catch (problem) {
+      if (problem.name === "AbortError") return;
+      results.removeAttribute("aria-busy");
+      replace(results, failure(problem, () => ask(now)));
+    }
+  }
+
+  let current = params;
+  function update(now) {
+    current = now;
+    replace(bar, filterBar("search", now));
+    return ask(now);
+  }
+  update(params);
+  return { update, refresh: () => ask(current) };
+}

@@ -1,0 +1,78 @@
+// Texts, their marked passages, numbers and dates, as people read them.
+
+import { h } from "./dom.js";
+
+export const KINDS = {
+  memory: { one: "Memory", many: "Memories" },
+  turn: { one: "Turn", many: "Conversations" },
+  artifact: { one: "Document", many: "Documents" },
+  note: { one: "Note", many: "Notes" },
+  event: { one: "Event", many: "Events" },
+};
+
+/** Where code point offsets lie in a JavaScript string, which counts UTF-16 units. `offsets` ascend. */
+export function positions(text, offsets) {
+  const found = [];
+  let points = 0;
+  let units = 0;
+  for (const offset of offsets) {
+    while (points < offset && units < text.length) {
+      units += text.codePointAt(units) > 0xffff ? 2 : 1;
+      points += 1;
+    }
+    found.push(units);
+  }
+  return found;
+}
+
+/** Spans in order, overlapping ones joined. */
+export function joined(spans) {
+  const result = [];
+  for (const [start, end] of [...spans].sort((a, b) => a[0] - b[0])) {
+    const last = result.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else result.push([start, end]);
+  }
+  return result;
+}
+
+/** A text with spans of UTF-16 positions marked, as nodes. */
+export function marked(text, spans) {
+  const nodes = [];
+  let from = 0;
+  for (const [start, end] of joined(spans)) {
+    if (start > from) nodes.push(text.slice(from, start));
+    nodes.push(h("mark", {}, text.slice(start, end)));
+    from = end;
+  }
+  nodes.push(text.slice(from));
+  return nodes;
+}
+
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const NUMBER = new Intl.NumberFormat();
+
+export const date = (moment) => DATE.format(new Date(moment));
+export const dateTime = (moment) => DATE_TIME.format(new Date(moment));
+export const day = (moment) => DAY.format(new Date(moment));
+export const number = (value) => NUMBER.format(value);
+export const percent = (share) => `${Math.round(share * 100)} %`;
+
+/** A date as a `<time>`, with the exact moment in its title. */
+export function when(moment, shown = date) {
+  return h("time", { datetime: moment, title: dateTime(moment) }, shown(moment));
+}
+
+/** "1 note", "2 notes". */
+export function counted(count, one, many = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+/** A name for a note: its title, else the first words of its text. */
+export function nameOf(note) {
+  const text = note.title || note.text || note.preview || note.snippet || note.note_id;
+  const first = text.trim().split("\n", 1)[0];
+  return first.length > 120 ? `${first.slice(0, 119)}…` : first;
+}

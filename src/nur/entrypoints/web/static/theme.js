@@ -1,0 +1,7 @@
+// Runs before the first paint, so that a chosen theme does not flash. Not a module: modules run later.
+try {
+  const chosen = localStorage.getItem("nur.theme");
+  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+} catch {
+  // Storage is blocked: the system's theme it is.
+}

@@ -1,0 +1,30 @@
+// Why a result was returned: its scores as bars, and the sentence that the server has about it.
+
+import * as api from "./api.js";
+import { failure, h, replace } from "./dom.js";
+import { meter } from "./charts.js";
+
+const RANKERS = { lexical: "words", dense: "meaning" };
+
+function places(ranks) {
+  const parts = Object.entries(ranks).map(([ranker, rank]) => `place ${rank} by ${RANKERS[ranker] ?? ranker}`);
+  return parts.length ? `Found at ${parts.join(" and ")}.` : "";
+}
+
+/** Fill the panel under a result. */
+export async function whyPanel(panel, answer, item) {
+  replace(panel, h("p", { class: "muted" }, "Looking it up …"));
+  try {
+    const { note } = await api.explain(answer.search_id, item.note_id);
+    const best = note.candidates[0] ?? {};
+    const bars = [["Words", best.lexical], ["Meaning", best.cosine], ["Heading or speaker", best.bonus], ["Reranker", best.rerank_score]];
+    replace(
+      panel,
+      h("dl", { class: "meters" }, bars.filter(([, value]) => value !== undefined && value !== null && value !== 0).map(([label, value]) => meter(label, value))),
+      h("p", {}, places(item.ranks)),
+      h("p", { class: "muted" }, note.why),
+    );
+  } catch (problem) {
+    replace(panel, failure(problem));
+  }
+}
