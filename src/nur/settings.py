@@ -108,6 +108,10 @@ class Settings(BaseSettings):
     )
     chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are cut")
 
+    # Files
+    file_timeout: float = Field(default=60, gt=0, le=3600, description="seconds that reading one file may take")
+    file_memory: int = Field(default=1024, ge=256, description="megabytes of memory that reading one file may take")
+
     # Search
     fusion: Literal["score", "rrf"] = Field(
         default="score", description="what orders hits: the absolute score, or weighted reciprocal ranks"

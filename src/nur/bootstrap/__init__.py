@@ -54,6 +54,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(reranker.close)
         services = assemble(settings, stores, index, embedder, reranker, clock)
         stack.push_async_callback(services.search_log.close)
+        stack.push_async_callback(services.ingest_file.reader.close)
         await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
             await stores.index_marks.mark_all(embedder.model.version, clock.now())

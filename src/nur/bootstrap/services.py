@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nur.adapters.files.child import ChildFileReader
 from nur.bootstrap.chunking import policies, tokenisers
 from nur.bootstrap.embedders import measured_calibration, open_named
 from nur.domain.protection import ProtectionRules
@@ -35,6 +36,7 @@ from nur.services.notes.forget import Forget
 from nur.services.notes.get_artifact import GetArtifact
 from nur.services.notes.get_note import GetNote
 from nur.services.notes.ingest import Ingest
+from nur.services.notes.ingest_file import IngestFile
 from nur.services.notes.list_notes import ListNotes
 from nur.services.notes.read_note import ReadNote
 from nur.services.notes.reembed_artifact import ReembedArtifact
@@ -89,6 +91,7 @@ class Services:
     remember: Remember
     append_turn: AppendTurn
     ingest: Ingest
+    ingest_file: IngestFile
     get_artifact: GetArtifact
     reembed_artifact: ReembedArtifact
     add_note: AddNote
@@ -141,12 +144,15 @@ def assemble(
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
     find_duplicates = FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock)
+    ingest = Ingest(store, clock)
+    reader = ChildFileReader(settings.file_timeout, settings.file_memory)
     forget = Forget(notes, index, privacy, clock, worker.wake)
     trash = Trash(notes, index, store, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others)
     return Services(
         remember=Remember(store),
         append_turn=AppendTurn(store),
-        ingest=Ingest(store, clock),
+        ingest=ingest,
+        ingest_file=IngestFile(reader, ingest, notes, clock),
         get_artifact=get_artifact,
         reembed_artifact=ReembedArtifact(store, get_artifact, embedder.model),
         explain=Explain(notes, search, search_log, privacy, clock),

@@ -2,6 +2,7 @@
 
 NurError
 ├── BadRequest              the caller: the message names the field and the limit
+│   ├── FileRefused         the caller: the file cannot be read, the message says why
 │   ├── NotFound            the caller: there is no such note
 │   └── IdempotencyKeyReused the caller: the key belongs to another call
 ├── Conflict                try again: another write came first, nothing was written
@@ -37,6 +38,12 @@ class BadRequest(NurError):
     """The caller sent something that cannot be done as asked."""
 
     code = "bad_request"
+
+
+class FileRefused(BadRequest):
+    """The file cannot be read: unknown, damaged, too large, or it needs an extra."""
+
+    code = "file_refused"
 
 
 class NotFound(BadRequest):

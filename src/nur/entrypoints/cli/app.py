@@ -24,6 +24,7 @@ COMMANDS = {
     "service": "Keep the server running: install, uninstall, status.",
     "search": "Find the passages that answer a question, in everything stored.",
     "explain": "Say why a search returned what it did, and why not another note.",
+    "ingest": "Store files: documents, mail, tables, code, chat exports.",
     "remember": "Store a memory, a note or an event.",
     "list": "List what is stored, newest first.",
     "get": "Show a note of any kind, with its whole text.",

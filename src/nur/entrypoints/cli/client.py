@@ -65,10 +65,7 @@ class Store:
         Raises BadRequest, NotFound, Conflict, Unavailable, NurError.
         """
         given = {name: value for name, value in (params or {}).items() if value not in (None, ())}
-        try:
-            response = await self._client.request(method, path, json=body, params=given, headers=headers)
-        except httpx2.HTTPError as error:
-            raise Unavailable("The server did not answer. Try again.") from error
+        response = await self._request(method, path, json=body, params=given, headers=headers)
         if response.is_success or response.status_code == also:
             return response.json() if response.content else None
         raise _error(response)
@@ -99,6 +96,19 @@ class Store:
         if not response.is_success:
             raise _error(response)
         return response.json()
+
+    async def upload(self, path: str, file_name: str, data: bytes, fields: dict[str, str]) -> Any:
+        """Send a file as a form with these fields; the answer's body. Raises as `call` does."""
+        response = await self._request("POST", path, data=fields, files={"file": (file_name, data)})
+        if response.is_success:
+            return response.json()
+        raise _error(response)
+
+    async def _request(self, method: str, path: str, **sent: Any) -> httpx2.Response:
+        try:
+            return await self._client.request(method, path, **sent)
+        except httpx2.HTTPError as error:
+            raise Unavailable("The server did not answer. Try again.") from error
 
 
 def _error(response: httpx2.Response) -> NurError:

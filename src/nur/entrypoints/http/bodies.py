@@ -6,6 +6,8 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
+from starlette.datastructures import Headers
+
 from nur.domain.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class BoundedBody:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 messages, body = await self._read(receive)
-            if len(body) > MOST_VALUES:
+            if len(body) > MOST_VALUES and not _is_form(scope):
                 await asyncio.to_thread(check_values, body)
         except TimeoutError:
             await self._refuse(408, "The body did not arrive in time.")(scope, receive, send)
@@ -96,6 +98,11 @@ class BoundedBody:
             more = message.get("more_body", False)
         body = b"".join(parts)
         return [{"type": "http.request", "body": body, "more_body": more}], b"" if more else body
+
+
+def _is_form(scope: Scope) -> bool:
+    """Whether the body is a form with files, which are not JSON."""
+    return Headers(scope=scope).get("content-type", "").startswith("multipart/form-data")
 
 
 def _replay(messages: list[Message], receive: Receive) -> Receive:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces
+from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces, uploads
 from nur.entrypoints.rest.openapi import described
 from nur.observability.events import EventLog, traced
 
@@ -31,6 +31,7 @@ DESCRIPTION = """Notes, events and searches over one store. Everything stored is
 Errors are `application/problem+json` with a stable `code`; `retryable` says whether the same call may succeed later.
 Writes take an `Idempotency-Key`; edits and deletes take `If-Match` with the `ETag` that was read."""
 ROUTERS = (
+    uploads.router,  # before the routes that take JSON at the same address
     create.router,
     notes.router,
     searches.router,

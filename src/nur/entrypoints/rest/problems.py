@@ -21,6 +21,7 @@ METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 MEDIA_TYPE = "application/problem+json"
 STATUS = {
     "bad_request": 400,
+    "file_refused": 422,
     "not_found": 404,
     "conflict": 409,
     "idempotency_in_progress": 409,

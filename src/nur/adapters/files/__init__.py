@@ -1,0 +1,1 @@
+"""Files that others made: one parser per format, run in a child process with limits on time and memory."""

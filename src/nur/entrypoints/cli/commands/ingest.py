@@ -1,0 +1,113 @@
+"""nur ingest."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nur.domain.errors import BadRequest
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
+from nur.entrypoints.cli.ingesting.discover import Choice, Discovery, Found, Skipped
+from nur.entrypoints.cli.ingesting.report import Report
+from nur.entrypoints.cli.ingesting.send import Described, send_all, send_bytes
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.client import Store
+
+SOME_FAILED = 1
+STDIN = "-"
+
+
+@click.command()
+@click.argument("path", nargs=-1, required=True)
+@click.option("--include", multiple=True, metavar="GLOB", help="Of folders, these files alone; may be given again.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these out; may be given again.")
+@click.option("--all", "everything", is_flag=True, help="Also hidden files, and what .gitignore leaves out.")
+@click.option("--dry-run", is_flag=True, help="Say what would be ingested; store nothing.")
+@click.option("--project", help="Project of the documents.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(["email", "doc", "chat", "transcript", "note"]),
+    help="What they are; else as each file says.",
+)
+@click.option("--source", help="Where they are from; else `file`, or as each file says.")
+@click.option("--name", help="File name of standard input: its ending says what it is.")
+@json_option
+@data_dir_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    path: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    everything: bool,
+    dry_run: bool,
+    name: str | None,
+    as_json: bool,
+    data_dir: str | None,
+    **said: str | None,
+) -> None:
+    """Store files: documents, mail, tables, code, chat exports.
+
+    PATH is a file, a folder, a pattern in quotes, or - for standard input. Run it again at any time: what is stored
+    and has not changed is left as it is.
+
+    Exit code 1: some files could not be ingested.
+    """
+    described = Described(said["project"], said["kind"], said["source"])
+    report = Report()
+    if STDIN in path:
+        if len(path) > 1 or dry_run:
+            raise BadRequest("- stands alone: other files, or --dry-run, need a run of their own.")
+        _stdin(data_dir, name, described, report)
+    else:
+        found = _found(path, Choice(include, exclude, everything), report)
+        if dry_run:
+            _show_plan(found, report, as_json=as_json)
+            ctx.exit(SOME_FAILED if report.failed else 0)
+        if found:
+            with_store(data_dir, lambda store: send_all(store, found, described, report, quiet=as_json))
+    showing.as_json(report.as_json()) if as_json else report.show()
+    ctx.exit(SOME_FAILED if report.failed else 0)
+
+
+def _found(paths: tuple[str, ...], choice: Choice, report: Report) -> list[Found]:
+    """The files; what is left out or cannot be read goes into the report."""
+    files: list[Found] = []
+    for met in Discovery(choice)(paths):
+        if isinstance(met, Found):
+            files.append(met)
+        elif isinstance(met, Skipped):
+            report.skip(met)
+        else:
+            report.fail(met)
+    return files
+
+
+def _stdin(data_dir: str | None, name: str | None, described: Described, report: Report) -> None:
+    """Without a name the contents are the identity: two texts from standard input are two documents."""
+    data = sys.stdin.buffer.read()
+    source_id = name or f"stdin/{hashlib.sha256(data).hexdigest()[:16]}"
+
+    async def send(store: Store) -> Any:
+        return await send_bytes(store, name or "standard input", source_id, data, described)
+
+    report.stored(with_store(data_dir, send))
+
+
+def _show_plan(found: list[Found], report: Report, *, as_json: bool) -> None:
+    if as_json:
+        planned = [{"path": str(file.path), "bytes": file.size} for file in found]
+        showing.as_json({"would_ingest": planned, **{key: report.as_json()[key] for key in ("skipped", "failed")}})
+        return
+    for file in found:
+        click.echo(f"{file.size:>12,}  {showing.harmless(str(file.path))}")
+    click.echo(f"{len(found):,} files would be ingested, {report.skipped.total():,} skipped; nothing was stored.")
+    for failed in report.failed:
+        click.echo(f"Failed: {showing.harmless(str(failed.path))}: {failed.reason}")

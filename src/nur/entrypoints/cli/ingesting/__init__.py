@@ -1,0 +1,1 @@
+"""What `nur ingest` does: find files, send them, report."""

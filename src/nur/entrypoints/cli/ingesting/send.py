@@ -1,0 +1,140 @@
+"""Send files to the store, a few at a time, and show how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from nur.domain.errors import NurError
+from nur.entrypoints.cli.ingesting.discover import Failed, Found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nur.entrypoints.cli.client import Store
+    from nur.entrypoints.cli.ingesting.report import Report
+
+#: Files on their way at once: one is parsed while others are stored.
+AT_ONCE = 4
+#: Between lines that say how far it is, where there is no terminal.
+LINE_SECONDS = 10.0
+PATH = "/v2/artifacts"
+POLL_SECONDS = 0.2
+#: The worker is given up when it has embedded nothing for so long: its provider is down.
+STALLED_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is said of every file of a run."""
+
+    project: str | None = None
+    type: str | None = None
+    source: str | None = None
+
+    def fields(self, **more: str) -> dict[str, str]:
+        """Of a form."""
+        said = {"project": self.project, "artifact_type": self.type, "source_system": self.source, **more}
+        return {name: value for name, value in said.items() if value}
+
+
+async def send_all(store: Store, files: Sequence[Found], described: Described, report: Report, *, quiet: bool) -> None:
+    """Send each file. A failure of one is reported and stops no other."""
+    waiting = iter(files)
+    with _progress(len(files), quiet=quiet) as advance:
+
+        async def sender() -> None:
+            for found in waiting:
+                await _send(store, found, described, report)
+                advance()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(AT_ONCE, len(files))):
+                group.create_task(sender())
+    await wait_until_indexed(store)
+
+
+async def wait_until_indexed(store: Store) -> None:
+    """Let the worker embed what was stored, while it gets on: it leaves with this process.
+
+    Whatever is left is embedded when the store is opened again.
+    """
+    if not store.is_own:
+        return
+    least, since = None, monotonic()
+    while monotonic() - since < STALLED_SECONDS:
+        pending = (await store.call("GET", "/v2/admin/outbox"))["pending"]
+        if not pending:
+            return
+        if least is None or pending < least:
+            least, since = pending, monotonic()
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def _send(store: Store, found: Found, described: Described, report: Report) -> None:
+    fields = described.fields(
+        name=found.name,
+        source_id=found.path.as_posix(),
+        source_url=found.path.as_uri(),
+        modified_at=datetime.fromtimestamp(found.modified_ns / 1e9, UTC).isoformat(),
+    )
+    try:
+        data = await asyncio.to_thread(found.path.read_bytes)
+        report.stored(await store.upload(PATH, found.path.name, data, fields))
+    except OSError as error:
+        report.fail(Failed(found.path, f"{error.strerror or 'It cannot be read'}."))
+    except NurError as error:
+        report.fail(Failed(found.path, str(error)))
+
+
+async def send_bytes(store: Store, name: str, source_id: str, data: bytes, described: Described) -> Any:
+    """Send what is no file, such as standard input. Raises NurError."""
+    receipt = await store.upload(PATH, name, data, described.fields(name=name, source_id=source_id))
+    await wait_until_indexed(store)
+    return receipt
+
+
+@contextmanager
+def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Say on standard error how far it is, at what rate, and how long it still takes."""
+    console = Console(stderr=True)
+    if quiet or not total:
+        yield lambda: None
+    elif console.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as shown:
+            task, began = shown.add_task("files", total=total), monotonic()
+
+            def advance() -> None:
+                shown.advance(task)
+                rate = shown.tasks[0].completed / max(monotonic() - began, 0.001)
+                shown.update(task, description=f"{rate:.1f} files/s")
+
+            yield advance
+    else:
+        yield _Lines(total)
+
+
+class _Lines:
+    """A line every ten seconds."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done = total, 0
+        self._began = self._last = monotonic()
+
+    def __call__(self) -> None:
+        self._done += 1
+        now = monotonic()
+        if now - self._last >= LINE_SECONDS:
+            self._last = now
+            rate = self._done / (now - self._began)
+            left = (self._total - self._done) / rate
+            click.echo(f"{self._done:,} of {self._total:,} files, {rate:.1f}/s, {left:.0f} s left", err=True)

@@ -1,0 +1,22 @@
+"""Reading files that others made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from nur.domain.documents import Document
+
+
+class FileReader(Protocol):
+    """Turns a file's bytes into documents, within limits on time and memory."""
+
+    @property
+    def version(self) -> str:
+        """Changes when the same file would be read differently."""
+
+    async def read(self, name: str, data: bytes) -> list[Document]:
+        """The file's documents, the file itself first. Raises FileRefused, which says why it cannot be read."""
+
+    async def close(self) -> None:
+        """End what reads."""
