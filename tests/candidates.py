@@ -1,18 +1,23 @@
-"""Candidates for the tests of ranking: a text, its real term vector, and a cosine that the test chooses."""
+"""Candidates for the tests of ranking: a text, its real pieces, and a cosine that the test chooses."""
 
 from __future__ import annotations
 
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from nur.domain.chunks import Chunk, StoredChunk, sha256
-from nur.domain.notes import ChunkKey, Note
+from nur.domain.notes import ChunkKey, Kind, Note
 from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView
+from nur.retrieval.pieces.analyse import analyse, piece_vectors
+from nur.retrieval.pieces.cut import cut
 from nur.retrieval.ranking.rank import Ranked
-from nur.retrieval.ranking.term_vectors import term_vector
 from nur.retrieval.text.analysis import ANALYZER
+from tests.doubles.token_table import HashedTokens
 from tests.store_notes import a_note
 
+TOKENS = HashedTokens()
 _keys = count(1)
 
 
@@ -24,12 +29,14 @@ def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: 
 def view_of(read: ChunkWithNote) -> ScoringView:
     """What ranking sees of a chunk that was read."""
     stored, note = read.stored, read.note
+    text = stored.chunk.content
+    pieces = cut(text, has_headings=note.kind is not Kind.TURN)
+    analysed = analyse(text, pieces, "", piece_vectors(text, pieces, TOKENS), ANALYZER)
     return ScoringView(
         chunk_key=stored.chunk_key,
         chunk_index=stored.chunk.index,
         content_hash=stored.content_hash,
         characters=len(stored.chunk.content),
-        term_vector=stored.term_vector,
         opening=stored.chunk.content[:OPENING],
         note_id=note.note_id,
         public_id=note.public_id,
@@ -39,6 +46,9 @@ def view_of(read: ChunkWithNote) -> ScoringView:
         role=note.meta.role,
         conversation_id=note.meta.conversation_id,
         turn_index=note.meta.turn_index,
+        digest=analysed.digest,
+        pieces=analysed.pieces,
+        piece_vectors=analysed.vectors,
     )
 
 
@@ -50,7 +60,6 @@ def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) 
         note_id=note.note_id,
         chunk=Chunk(index, text, 0, len(text), len(text.split())),
         content_hash=sha256(text),
-        term_vector=term_vector(text, ANALYZER).encode(),
         has_vector=True,
     )
     return ChunkWithNote(stored=stored, note=note)
@@ -75,9 +84,13 @@ def ranked_as(candidate: ScoringView, score: float = 0.5, *, bonus: float = 0.0,
     return Ranked(
         candidate=candidate,
         score=score,
-        lexical=score - bonus if cosine is None else 2 * (score - bonus) - cosine,  # as sure as its score says
+        lexical=score - bonus,
         cosine=cosine,
         bonus=bonus,
         rrf_score=1 / 61,
         ranks={"dense": 1},
+        piece_scores=np.array([score]),
+        covered=score,
+        missing=0.0,
+        relevance=score - bonus,
     )

@@ -131,7 +131,7 @@ class ReferenceModel:
         """Matching chunks that contain any of the terms."""
         asked = set(terms)
         found = self._matching(where, now)
-        return {key for key, chunk in found.items() if asked & set(chunk.new.terms.split())}
+        return {key for key, chunk in found.items() if asked & set(" ".join(chunk.new.terms).split())}
 
     def compared(self, where: NoteFilter, now: datetime, *, compare_all: bool) -> dict[ChunkKey, Floats]:
         """Matching chunks with a vector: all, or those that the index does not hold at their note's revision."""
@@ -147,12 +147,12 @@ class ReferenceModel:
         current = {note_id for note_id, note in self.notes.items() if is_alive(note, now)}
         return sorted(k for k, chunk in self.chunks.items() if chunk.vector is not None and chunk.note_id in current)
 
-    def statistics(self, terms: Iterable[str]) -> tuple[int, int, dict[str, tuple[int, int]]]:
-        """Chunks, all their terms, and for each term that occurs: chunks that contain it, and occurrences."""
-        rows = [chunk.new.terms.split() for chunk in self.chunks.values()]
+    def statistics(self, terms: Iterable[str]) -> tuple[int, int, int, dict[str, tuple[int, int]]]:
+        """Chunks, pieces, all their terms, and for each term that occurs: pieces that contain it, and occurrences."""
+        rows = [piece.split() for chunk in self.chunks.values() for piece in chunk.new.terms]
         counts = {term: [row.count(term) for row in rows if term in row] for term in terms}
         found = {term: (len(times), sum(times)) for term, times in counts.items() if times}
-        return len(rows), sum(map(len, rows)), found
+        return len(self.chunks), len(rows), sum(map(len, rows)), found
 
     def attach(self, vectors: Mapping[ChunkKey, Floats]) -> None:
         """Add vectors to chunks that have none."""

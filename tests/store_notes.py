@@ -81,19 +81,20 @@ def chunks_of(text: str, pieces: int = 1, *, embedded: bool = True) -> list[NewC
         NewChunk(
             chunk=(chunk := Chunk(index, text[start:end], start, end, 1)),
             content_hash=sha256(chunk.content),
-            terms=" ".join(terms := words(chunk.content)),
+            terms=[" ".join(terms := words(chunk.content))],
             term_count=len(terms),
-            term_vector=" ".join(sorted(terms)).encode(),
-            sentences=sentences_of(chunk.content),
+            pieces=pieces_of(chunk.content),
+            atoms=f"atoms of {len(chunk.content)} characters".encode(),
+            digest=" ".join(sorted(terms)).encode(),
             vector=vector_of(chunk.content) if embedded else None,
         )
         for index, (start, end) in enumerate(pairwise(bounds))
     ]
 
 
-def sentences_of(text: str) -> bytes:
-    """Stands for a sentence map: bytes that the store keeps and never reads."""
-    return f"sentences of {len(text)} characters".encode()
+def pieces_of(text: str) -> bytes:
+    """Stands for a chunk's pieces: bytes that the store keeps and never reads."""
+    return f"pieces of {len(text)} characters".encode()
 
 
 def words(text: str) -> list[str]:
@@ -145,8 +146,15 @@ def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, i
 
 def a_query(**changes: Any) -> CandidateQuery:
     """A search of the default tenant at the start, wide enough for every test."""
-    usual = {"where": ALL, "now": START, "limit": 100, "most_compared": 1000, "embedding_version": EMBEDDING}
-    return CandidateQuery(**{**usual, **changes})
+    usual: dict[str, Any] = {
+        "where": ALL,
+        "now": START,
+        "limit": 100,
+        "most_compared": 1000,
+        "embedding_version": EMBEDDING,
+    }
+    usual |= changes
+    return CandidateQuery(**{"lexical_limit": usual["limit"], **usual})
 
 
 async def current(stores: Stores, note: Note) -> Note:

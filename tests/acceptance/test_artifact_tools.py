@@ -406,10 +406,17 @@ async def test_artifact_delete_cascade(open_door: OpenDoor, tmp_path: Path) -> N
 def _derived(folder: Path) -> dict[str, int]:
     """Rows of everything that is made from notes, counted by another program's eyes."""
     with sqlite3.connect(f"file:{folder / 'data' / 'nur.db'}?mode=ro", uri=True) as store:
-        tables = ("memory_note_chunks", "note_chunk_embeddings", "note_embeddings", "chunk_terms", "indexing_outbox")
+        tables = (
+            "memory_note_chunks",
+            "note_chunk_embeddings",
+            "note_embeddings",
+            "chunk_pieces",
+            "piece_terms",
+            "indexing_outbox",
+        )
         rows = {name: store.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
-        rows["words"] = store.execute("SELECT count(*) FROM chunk_vocabulary").fetchone()[0]
-        rows["counted"] = store.execute("SELECT chunks + terms FROM lexical_totals").fetchone()[0]
+        rows["words"] = store.execute("SELECT count(*) FROM piece_vocabulary").fetchone()[0]
+        rows["counted"] = store.execute("SELECT chunks + pieces + terms FROM lexical_totals").fetchone()[0]
     store.close()
     return rows
 

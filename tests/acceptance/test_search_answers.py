@@ -136,7 +136,7 @@ async def test_near_identical_memories_share_a_line(nur: Door) -> None:
 
 
 async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> None:
-    profile = ModelCalibration(embedding_version="local:wordllama-l2-supercat:256", floor=0.3, measured_at="2026-11-15")
+    profile = ModelCalibration(embedding_version="local:wordllama-l2-supercat:256", floor=0.6, measured_at="2026-11-15")
     (tmp_path / "data" / "profiles").mkdir()
     (tmp_path / "data" / "profiles" / file_name(profile.embedding_version)).write_text(profile.to_json())
     async with open_door() as nur:

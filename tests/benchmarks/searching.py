@@ -10,6 +10,7 @@ from uuid import uuid4
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
+from nur.ports.chunks import UNKNOWN
 from nur.retrieval.ranking.duplicates import fold_duplicates
 from nur.retrieval.ranking.grouping import shortlist
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
@@ -81,11 +82,8 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
         await services.index.query(vector, where, LEAST_CANDIDATES)
         terms = query_terms(question, ANALYZER)
         corpus = await services.stores.chunks.statistics([row_word(term.id) for term in terms])
-        known = {
-            term.id: corpus.frequencies[row_word(term.id)].chunks if row_word(term.id) in corpus.frequencies else 0
-            for term in terms
-        }
-        words = [row_word(term) for term in candidate_terms(terms, known, corpus.chunks)]
+        known = {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).pieces for term in terms}
+        words = [row_word(term) for term in candidate_terms(terms, known)]
         await services.stores.chunks.by_words(words, where, services.clock.now(), LEAST_CANDIDATES)
 
     await store.timed(search, asked)  # warms every cache that serving warms

@@ -42,7 +42,7 @@ async def test_words_are_found_again_after_a_change_of_the_analyzer(tmp_path: Pa
         )
         assert await found_by_words(services) == 1
     with sqlite3.connect(tmp_path / "nur.db") as store:  # as an older analyzer would have left it
-        store.execute("UPDATE chunk_terms SET terms = 'deadbeef'")
+        store.execute("UPDATE piece_terms SET terms = 'deadbeef'")
         store.execute("UPDATE store_facts SET value = '0' WHERE name = 'analyzer_version'")
     async with bootstrap.running(settings) as services:
         while services.rebuild.report.is_running:  # noqa: ASYNC110  # as who asks over REST

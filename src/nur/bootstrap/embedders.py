@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nur.adapters.onnx.embedder import OnnxEmbedder
     from nur.domain.embedding import Probe
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder
+    from nur.ports.embedder import Embedder, TokenTable
     from nur.ports.stores import Stores
     from nur.settings import Settings
 
@@ -238,3 +238,10 @@ def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCali
             f"{path}: it is about {calibration.embedding_version}. Remove the file, or measure again."
         )
     return calibration
+
+
+def packaged_tokens(embedder: Embedder) -> TokenTable:
+    """The packaged model's token vectors, which pieces are embedded with; the embedder's own where it is that model."""
+    from nur.adapters.local.embedder import LocalEmbedder, PackagedTokens
+
+    return embedder.tokens if isinstance(embedder, LocalEmbedder) else PackagedTokens()

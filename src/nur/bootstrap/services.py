@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.adapters.files.child import ChildFileReader
 from nur.bootstrap.chunking import policies, tokenisers
-from nur.bootstrap.embedders import measured_calibration, open_named
+from nur.bootstrap.embedders import measured_calibration, open_named, packaged_tokens
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
@@ -52,12 +52,13 @@ from nur.services.search.rerank import Rerank
 from nur.services.search.retrieve import Retrieve
 from nur.services.search.search import Search
 from nur.services.search.search_log import SearchLog
+from nur.services.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder
+    from nur.ports.embedder import Embedder, TokenTable
     from nur.ports.reranker import Reranker
     from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
@@ -135,11 +136,13 @@ def assemble(
     version = embedder.model.version
     privacy = PrivacyFilter(settings.privacy_enforcement)
     index_note = IndexNote(chunks, stores.vectors, index, version)
+    token_table = packaged_tokens(embedder)
     worker = _worker(stores, index, index_note, embedder, clock)
-    store = _store_note(settings, stores, index, index_note, embedder, clock, worker.wake)
+    store = _store_note(settings, stores, index, index_note, embedder, token_table, clock, worker.wake)
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
     search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries)
-    search = _search(settings, stores, index, watch_index, embedder, reranker, privacy, search_log, clock)
+    query_vector = QueryVector(embedder, token_table)
+    search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
@@ -207,6 +210,7 @@ def _store_note(
     index: VectorIndex,
     index_note: IndexNote,
     embedder: Embedder,
+    token_table: TokenTable,
     clock: Clock,
     wake: Callable[[], None],
 ) -> StoreNote:
@@ -220,6 +224,7 @@ def _store_note(
         clock=clock,
         policies=policies(settings),
         protection=ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources)),
+        token_table=token_table,
         wake=wake,
         tokenisers=tokenisers(settings),
     )
@@ -230,20 +235,25 @@ def _search(
     stores: Stores,
     index: VectorIndex,
     watch_index: WatchIndex,
-    embedder: Embedder,
+    query_vector: QueryVector,
     reranker: Reranker,
     privacy: PrivacyFilter,
     search_log: SearchLog,
     clock: Clock,
 ) -> Search:
+    embedder = query_vector.embedder
+    calibration = measured_calibration(settings, embedder.model)
+    vocabulary = Vocabulary(stores.chunks, query_vector.token_table)
     return Search(
-        retrieve=Retrieve(stores.chunks, index, watch_index, embedder, QueryVector(embedder), clock),
+        retrieve=Retrieve(
+            stores.chunks, index, watch_index, embedder, query_vector, vocabulary, clock, calibration.cosine_weight > 0
+        ),
         rerank=Rerank(reranker, stores.chunks, clock, settings.rerank_deadline, settings.rerank_top),
         extract_passages=ExtractPassages(stores.chunks, clock),
         search_log=search_log,
         privacy=privacy,
         embedder=embedder,
         clock=clock,
-        calibration=measured_calibration(settings, embedder.model),
+        calibration=calibration,
         fusion=Fusion(settings.fusion),
     )

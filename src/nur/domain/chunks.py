@@ -41,7 +41,6 @@ class StoredChunk:
     note_id: NoteId
     chunk: Chunk
     content_hash: str
-    term_vector: bytes
     has_vector: bool
 
 

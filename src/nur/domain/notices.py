@@ -21,8 +21,18 @@ _RERANK = "Not reranked: the reranker does not answer, so better hits may stand 
 _ONE_BY_ONE = "The vector index does not answer; stored vectors were compared one by one, and nothing is missing."
 
 
+#: Below this confidence the first hit answers in about one case of eight.
+WEAK_CONFIDENCE = 0.2
+WEAK = "Weak match: the first hit may not answer the question."
+
+
 def search_notice(
-    request: SearchRequest, degraded: Sequence[str], reason: EmptyReason | None, *, compared: bool
+    request: SearchRequest,
+    degraded: Sequence[str],
+    reason: EmptyReason | None,
+    *,
+    compared: bool,
+    confidence: float | None = None,
 ) -> str | None:
     """What is missing from this answer and why; None when nothing is. `compared`: by meaning, index or not."""
     if reason is EmptyReason.NOTHING_STORED:
@@ -31,7 +41,8 @@ def search_notice(
         return CLOSE
     without = _ONE_BY_ONE if compared else _without_vectors(request.mode)
     sentences = {"dense": without, "rerank": _RERANK}
-    return " ".join(sentences[ranker] for ranker in degraded) or None
+    weak = [WEAK] if confidence is not None and confidence < WEAK_CONFIDENCE else []
+    return " ".join([*weak, *(sentences[ranker] for ranker in degraded)]) or None
 
 
 def nothing_stored(where: NoteFilter) -> str:

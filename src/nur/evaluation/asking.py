@@ -12,7 +12,7 @@ from nur.domain.access import LOCAL, Caller
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
-from nur.domain.writes import OnEmbeddingFailure, Protection
+from nur.domain.writes import OnEmbeddingFailure
 from nur.evaluation.measures import Span
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class LoadedDataset:
 
     services: Services
     data: DataSet
+    everywhere: bool = False  #: ask everything that is stored, not only the question's own conversation or kind
     row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
     _first_speaker: dict[str | None, object] = field(default_factory=dict)
 
@@ -54,8 +55,9 @@ class LoadedDataset:
         places: dict[str | None, int] = {}
         jobs = []
         for row in self.data.rows:
-            place = places[row.scope] = places.get(row.scope, -1) + 1
-            jobs.append((row, place))
+            if row.kind == "turn":
+                places[row.scope] = places.get(row.scope, -1) + 1
+            jobs.append((row, int(row.meta.get("turn_index", places.get(row.scope, 0)))))
         for start in range(0, len(jobs), AT_ONCE):
             await asyncio.gather(*(self._store(row, place) for row, place in jobs[start : start + AT_ONCE]))
             progress(min(len(jobs), start + AT_ONCE))
@@ -93,10 +95,11 @@ class LoadedDataset:
 
     def where(self, scope: str | None) -> NoteFilter:
         """What a question about a scope may search."""
-        if self.data.load_as == "stored":
+        if self.everywhere or self.data.load_as in ("stored", "mixed"):
             return NoteFilter(tenant=LOCAL.tenant)
         if self.data.load_as == "turns":
-            return NoteFilter(tenant=LOCAL.tenant, kinds=frozenset({Kind.TURN}), conversation_id=scope)
+            conversation = self._conversation(scope) if scope else None
+            return NoteFilter(tenant=LOCAL.tenant, kinds=frozenset({Kind.TURN}), conversation_id=conversation)
         if self.data.load_as == "memories":
             return NoteFilter(tenant=LOCAL.tenant, kinds=frozenset({Kind.MEMORY}))
         return NoteFilter(
@@ -104,39 +107,27 @@ class LoadedDataset:
         )
 
     async def _store(self, row: Row, place: int) -> None:
-        if self.data.load_as == "turns":
-            stored = await self.services.append_turn(
-                row.scope or self.data.name,
-                place,
-                role=self._role(row),
-                content=row.text[:LONGEST_TURN],
-                caller=_CALLER,
-                on_failure=OnEmbeddingFailure.REJECT,
-            )
-        elif self.data.load_as == "memories":
-            stored = await self.services.remember(
-                row.text,
-                type="fact",
-                confidence=1.0,
-                conversation_id=None,
-                caller=_CALLER,
-                on_failure=OnEmbeddingFailure.REJECT,
-            )
-        else:
-            stored = await self.services.ingest(
-                row.text,
-                NoteMetadata(
-                    type=self.data.artifact_type,
-                    source_system=self._source(row.scope),
-                    source_id=row.id,
-                    title=row.meta.get("title"),
-                    occurred_at=_moment(row.meta.get("date")),
-                ),
-                Protection(),
-                caller=_CALLER,
-                on_failure=OnEmbeddingFailure.REJECT,
-            )
+        kind, meta = self._described(row, place)
+        text = row.text[:LONGEST_TURN] if kind is Kind.TURN else row.text
+        stored = await self.services.remember.store(kind, text, meta, _CALLER, OnEmbeddingFailure.REJECT)
         self.row_of[stored.note.public_id] = row.id
+
+    def _described(self, row: Row, place: int) -> tuple[Kind, NoteMetadata]:
+        """What a row is stored as."""
+        date = _moment(row.meta.get("date"))
+        if row.kind == "turn":
+            conversation = self._conversation(row.meta.get("conversation") or row.scope)
+            role = self._role(row)
+            return Kind.TURN, NoteMetadata(conversation_id=conversation, turn_index=place, role=role, occurred_at=date)
+        if row.kind == "memory":
+            return Kind.MEMORY, NoteMetadata(type=row.meta.get("type", "fact"), confidence=1.0, occurred_at=date)
+        return Kind.ARTIFACT, NoteMetadata(
+            type=self.data.artifact_type,
+            source_system=self._source(row.scope),
+            source_id=row.id,
+            title=row.meta.get("title"),
+            occurred_at=date,
+        )
 
     def _role(self, row: Row) -> str:
         """The row's role; of two speakers the first of the conversation is the user."""
@@ -144,6 +135,10 @@ class LoadedDataset:
         if role:
             return str(role)
         return "user" if speaker == self._first_speaker.setdefault(row.scope, speaker) else "assistant"
+
+    def _conversation(self, name: str | None) -> str:
+        """A conversation's id; other sets in the same store may use the same names."""
+        return f"{self.data.name}/{name}" if name else self.data.name
 
     def _source(self, scope: str | None) -> str:
         return (f"{self.data.name}/{scope}" if scope else self.data.name)[:100]

@@ -92,7 +92,7 @@ class Baseline:
 
     async def _lexical(self, query: str, where: NoteFilter) -> Mapping[ChunkKey, float]:
         """BM25 by the full-text table alone: the question's words without stop words, joined by OR."""
-        terms = candidate_terms(query_terms(query, ANALYZER), {}, 0)
+        terms = candidate_terms(query_terms(query, ANALYZER), {})
         services = self.asked.services
         words = [row_word(term) for term in terms]
         found = await services.stores.chunks.by_words(words, where, services.clock.now(), LIMIT * OVERFETCH)

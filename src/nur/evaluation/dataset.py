@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: `stored` is nobody's file: questions drawn from a store about what it holds already.
-LoadAs = Literal["turns", "documents", "memories", "stored"]
+LoadAs = Literal["turns", "documents", "memories", "mixed", "stored"]
+
+#: What a row is stored as; of a mixed set each row says it, under `kind`.
+RowKind = Literal["turn", "document", "memory"]
+_KIND_OF: Mapping[str, RowKind] = {"turns": "turn", "documents": "document", "memories": "memory"}
 
 META, CORPUS, QUERIES = "meta.json", "corpus.jsonl.gz", "queries.jsonl.gz"
 #: Categories of questions that the corpus truly cannot answer; others without gold merely lack labels.
-UNANSWERABLE = ("abstention", "negative")
+UNANSWERABLE = ("abstention", "negative", "never_stored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Row:
     id: str
     text: str
     meta: Mapping[str, Any]
+    kind: RowKind = "document"
 
     @property
     def scope(self) -> str | None:
@@ -47,8 +52,10 @@ class Question:
     text: str
     scope: str | None
     category: str
-    units: Mapping[str, float]  #: ids of rows that hold the answer, with their grades
+    units: Mapping[str, float]  #: ids of rows that have the answer, with their grades
     spans: tuple[Span, ...]  #: or the very characters
+    evidence: tuple[Span, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
+    stale: tuple[str, ...] = ()  #: rows that were right once
 
     @property
     def has_gold(self) -> bool:
@@ -100,10 +107,25 @@ def find(paths: Iterable[Path]) -> list[Path]:
 def load(folder: Path) -> DataSet:
     """Read a data set and check that its questions fit its corpus. Raises BadRequest, naming file and line."""
     meta = _meta(folder / META)
-    rows, questions = tuple(_rows(folder / CORPUS)), tuple(_questions(folder / QUERIES))
+    rows = tuple(_rows(folder / CORPUS, _KIND_OF.get(meta["load_as"])))
+    questions = tuple(_questions(folder / QUERIES))
     data = DataSet(folder.resolve().name, meta["load_as"], str(meta.get("artifact_type", "doc")), rows, questions)
     _check(data, folder)
     return data
+
+
+def by_scope(data: DataSet) -> list[DataSet]:
+    """A mixed set in parts that belong in stores of their own: what one person has. Other sets are one part."""
+    if data.load_as != "mixed" or not data.scopes:
+        return [data]
+    return [
+        replace(
+            data,
+            rows=tuple(row for row in data.rows if row.scope == scope),
+            questions=tuple(question for question in data.questions if question.scope == scope),
+        )
+        for scope in data.scopes
+    ]
 
 
 def sampled(data: DataSet, limit: int | None) -> DataSet:
@@ -138,11 +160,15 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise BadRequest(f"{path.parent} is not a data set: {place}: {_why(error)}") from error
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path, kind_of_all: RowKind | None) -> Iterator[Row]:
+    """The rows of a set, all of one kind, or each of its own."""
     for place, row in _lines(path):
         if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str) or not row["text"].strip():
             raise BadRequest(f'{place}: a row needs "id" and "text".')
-        yield Row(row["id"], row["text"], row.get("meta") or {})
+        kind: RowKind | None = kind_of_all or row.get("kind")
+        if kind is None or kind not in get_args(RowKind):
+            raise BadRequest(f'{place}: a row of a mixed set needs a "kind": {", ".join(get_args(RowKind))}.')
+        yield Row(row["id"], row["text"], row.get("meta") or {}, kind)
 
 
 def _questions(path: Path) -> Iterator[Question]:
@@ -156,15 +182,19 @@ def _questions(path: Path) -> Iterator[Question]:
                 scope=None if scope is None else str(scope),
                 category=str(meta.get("category", "")),
                 units={found["id"]: float(found.get("grade", 1)) for found in gold if "id" in found},
-                spans=tuple(
-                    Span(found["doc"], int(found["start"]), int(found["end"])) for found in gold if "doc" in found
-                ),
+                spans=tuple(_span(found) for found in gold if "doc" in found),
+                evidence=tuple(_span(found) for found in row.get("spans") or ()),
+                stale=tuple(row.get("stale") or ()),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequest(
                 f'{place}: a question needs "id", "text" and "relevant", a list of {{"id"}} or of '
                 '{"doc", "start", "end"}.'
             ) from error
+
+
+def _span(found: Mapping[str, Any]) -> Span:
+    return Span(found["doc"], int(found["start"]), int(found["end"]))
 
 
 def _check(data: DataSet, folder: Path) -> None:
@@ -174,8 +204,9 @@ def _check(data: DataSet, folder: Path) -> None:
     lengths = {row.id: len(row.text) for row in data.rows}
     scopes = {row.scope for row in data.rows}
     for question in data.questions:
-        unknown = [unit for unit in question.units if unit not in lengths]
-        outside = [span for span in question.spans if not 0 <= span.start < span.end <= lengths.get(span.doc, 0)]
+        unknown = [unit for unit in (*question.units, *question.stale) if unit not in lengths]
+        spans = (*question.spans, *question.evidence)
+        outside = [span for span in spans if not 0 <= span.start < span.end <= lengths.get(span.doc, 0)]
         if unknown or outside:
             raise BadRequest(f"{folder}: question {question.id}: the corpus does not have {[*unknown, *outside][0]}.")
         if question.scope is not None and question.scope not in scopes:

@@ -79,7 +79,7 @@ async def _rarer_words(stores: Stores, sentence: str, draw: random.Random) -> st
     """A few words of the rarer half of a sentence, in their order."""
     terms = [term for term in query_terms(sentence, ANALYZER) if not term.id & 1 and term.word not in FUNCTION_WORDS]
     corpus = await stores.chunks.statistics([row_word(term.id) for term in terms])
-    frequency = {term.word: corpus.frequencies.get(row_word(term.id), UNKNOWN).chunks for term in terms}
+    frequency = {term.word: corpus.frequencies.get(row_word(term.id), UNKNOWN).pieces for term in terms}
     rarer = sorted(frequency, key=lambda word: frequency[word])[: max(WORDS_ASKED, len(frequency) // 2)]
     if len(rarer) < WORDS_ASKED:
         return None

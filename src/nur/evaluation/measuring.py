@@ -9,7 +9,7 @@ from nur.evaluation import measures
 from nur.evaluation.off_topic import asked_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from nur.domain.search import Mode
     from nur.evaluation.asking import Answer, LoadedDataset
@@ -26,7 +26,9 @@ SPAN_METRICS = (
     "iou@5",
     "doc_hit@1",
 )
-UNIT_METRICS = ("recall@5", "recall@10", "ndcg@10", "mrr", "all@10")
+UNIT_METRICS = ("hit@1", "recall@5", "recall@10", "ndcg@10", "mrr", "all@10")
+#: Besides, of sets that mix kinds: the passages shown, and whether what is right now comes before what was right once.
+MIXED_METRICS = ("hit@1", "recall@5", "mrr", "span_recall@2000c", "iou@5", "span_precision@5", "current_first")
 
 
 class System(Protocol):
@@ -85,6 +87,12 @@ class Measured:
         unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
         return self._auroc(unanswerable)
 
+    def false_answers(self, data: DataSet) -> float | None:
+        """Share of the unanswerable questions that a threshold lets through which 95 % of the others pass."""
+        unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
+        answerable = [self.confidence[question] for question in self.scores]
+        return measures.false_answers(answerable, unanswerable) if answerable and unanswerable else None
+
     def off_topic(self) -> float | None:
         """AUROC of the questions asked elsewhere; None when none was."""
         return self._auroc(list(self.elsewhere.values()))
@@ -92,6 +100,18 @@ class Measured:
     def _auroc(self, unanswerable: list[float]) -> float | None:
         answerable = [self.confidence[question] for question in self.scores]
         return measures.auroc(answerable, unanswerable) if answerable and unanswerable else None
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """The answers of a system to the parts of one data set."""
+    whole = Measured(parts[0].system)
+    for part in parts:
+        whole.scores |= part.scores
+        whole.confidence |= part.confidence
+        whole.elsewhere |= part.elsewhere
+        whole.seconds += part.seconds
+        whole.cpu_seconds += part.cpu_seconds
+    return whole
 
 
 async def measure(system: System, data: DataSet, *, off_topic: bool, progress: Callable[[], None]) -> Measured:
@@ -113,9 +133,19 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
     return measured
 
 
+def _unit_scores(question: Question, answer: Answer) -> Scores:
+    scores = measures.unit_metrics(answer.ids, question.units)
+    if question.evidence:
+        shown = measures.span_metrics(answer.spans, question.evidence)
+        scores |= {name: shown[name] for name in MIXED_METRICS if name in shown and name not in scores}
+    if question.stale:
+        scores["current_first"] = measures.comes_first(answer.ids, question.units, question.stale)
+    return scores
+
+
 async def _scores(system: System, question: Question, answer: Answer) -> Scores:
     if not question.spans:
-        return measures.unit_metrics(answer.ids, question.units)
+        return _unit_scores(question, answer)
     scores = measures.span_metrics(answer.spans, question.spans)
     for budget in measures.BUDGETS:
         other = await system.within(question, budget)

@@ -62,6 +62,7 @@ def _system(report: Report, system: Measured) -> dict[str, Any]:
     found: dict[str, Any] = {
         "metrics": _rounded(system.mean(report.data.questions)),
         "abstention_auroc": _round(system.abstention(report.data)),
+        "false_answers": _round(system.false_answers(report.data)),
         "off_topic_auroc": _round(system.off_topic()),
         "scores": {question: _rounded(scores) for question, scores in system.scores.items()},
         "confidence": _rounded(system.confidence),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.evaluation.comparing import Difference, paired_bootstrap
-from nur.evaluation.measuring import SPAN_METRICS, UNIT_METRICS
+from nur.evaluation.measuring import MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,9 @@ class Report:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that count for this kind of gold, in their order."""
-        return SPAN_METRICS if self.data.has_spans else UNIT_METRICS
+        if self.data.has_spans:
+            return SPAN_METRICS
+        return MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
 
     @property
     def headline(self) -> str:
@@ -66,7 +68,7 @@ class Report:
 
     def difference(self, baseline: Measured, metric: str) -> Difference | None:
         """Nur less a baseline on the same questions; None when no question has gold."""
-        asked = self.scored()
+        asked = self._with(metric)
         if not asked:
             return None
         before = [baseline.scores[question.id][metric] for question in asked]
@@ -75,11 +77,15 @@ class Report:
 
     def interval(self, system: Measured, metric: str) -> Difference | None:
         """A system's own mean and its interval."""
-        asked = self.scored()
+        asked = self._with(metric)
         if not asked:
             return None
         values = [system.scores[question.id][metric] for question in asked]
         return paired_bootstrap([0.0] * len(values), values, self._groups(asked))
+
+    def _with(self, metric: str) -> list[Question]:
+        """The questions that have this metric: not every question of a mixed set has spans."""
+        return [question for question in self.scored() if metric in self.nur.scores[question.id]]
 
     def categories(self) -> list[Part]:
         """The questions by category, as the set orders them; nothing when it has none."""

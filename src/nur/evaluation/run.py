@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nur import bootstrap
@@ -12,17 +13,19 @@ from nur.domain.search import Mode
 from nur.evaluation import calibrating, known_items
 from nur.evaluation.asking import LIMIT, LoadedDataset
 from nur.evaluation.baselines import Baseline
-from nur.evaluation.dataset import load, sampled
-from nur.evaluation.measuring import Searching, measure
+from nur.evaluation.dataset import by_scope, load, sampled
+from nur.evaluation.measuring import Searching, joined, measure
 from nur.evaluation.off_topic import asked_elsewhere
 from nur.evaluation.report import Conditions, Report
 from nur.settings import load as load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from rich.progress import Progress
 
+    from nur.bootstrap import Services
     from nur.evaluation import baselines
     from nur.evaluation.calibrating import Calibration
     from nur.evaluation.dataset import DataSet
@@ -50,17 +53,52 @@ class Wanted:
 async def evaluate(folder: Path, wanted: Wanted, progress: Progress) -> Report:
     """Load a data set into a temporary store and measure the answers. Raises BadRequest when the folder is none."""
     data = sampled(load(folder), wanted.questions)
+    parts = [await _part(part, wanted, progress) for part in by_scope(data)]
+    systems = [joined(answers) for answers in zip(*(part.systems for part in parts), strict=True)]
+    return replace(
+        parts[0],
+        data=data,
+        nur=systems[0],
+        baselines=tuple(systems[1:]),
+        load_seconds=sum(part.load_seconds for part in parts),
+    )
+
+
+async def evaluate_together(folders: Sequence[Path], wanted: Wanted, progress: Progress) -> list[Report]:
+    """Load several data sets into one store and ask each one's questions of all of it. Raises BadRequest."""
+    data = [sampled(load(folder), wanted.questions) for folder in folders]
+    async with _temporary(wanted) as (settings, services):
+        asked = [LoadedDataset(services, one, everywhere=True) for one in data]
+        seconds = [await _stored(one, progress) for one in asked]
+        return [
+            await _measured(one, settings, wanted, progress, loaded) for one, loaded in zip(asked, seconds, strict=True)
+        ]
+
+
+async def _part(data: DataSet, wanted: Wanted, progress: Progress) -> Report:
+    """Measure a data set, or a part of one, in a store of its own."""
+    async with _temporary(wanted) as (settings, services):
+        asked = LoadedDataset(services, data)
+        return await _measured(asked, settings, wanted, progress, await _stored(asked, progress))
+
+
+@asynccontextmanager
+async def _temporary(wanted: Wanted) -> AsyncIterator[tuple[Settings, Services]]:
+    """An empty store that goes when it has been used."""
     chosen = {"chunking_strategy": wanted.chunking} if wanted.chunking else {}
     with tempfile.TemporaryDirectory(prefix="nur-eval-") as place:
         settings = load_settings(**NO_SERVERS, **chosen, nur_data_dir=place)
         async with bootstrap.running(settings) as services:
-            asked = LoadedDataset(services, data)
-            task = progress.add_task(f"{data.name}: storing", total=len(data.rows))
-            started = time.perf_counter()
-            await asked.store(lambda done: progress.update(task, completed=done))
-            loaded = time.perf_counter() - started
-            progress.remove_task(task)
-            return await _measured(asked, settings, wanted, progress, loaded)
+            yield settings, services
+
+
+async def _stored(asked: LoadedDataset, progress: Progress) -> float:
+    """Store a data set, with a bar; how many seconds it took."""
+    task = progress.add_task(f"{asked.data.name}: storing", total=len(asked.data.rows))
+    started = time.perf_counter()
+    await asked.store(lambda done: progress.update(task, completed=done))
+    progress.remove_task(task)
+    return time.perf_counter() - started
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from nur.evaluation.report import Part, Report
 
 NOTHING = "–"
+OTHERS = 5  #: columns behind the metrics
 
 
 def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
-    """One table for sets whose gold is spans, one for those whose gold is rows; `narrow` ones fit 80 columns."""
-    for spans in (True, False):
-        chosen = [report for report in reports if report.data.has_spans is spans]
+    """One table for the sets that have the same metrics; `narrow` ones fit 80 columns."""
+    for metrics in dict.fromkeys(report.metrics for report in reports):
+        chosen = [report for report in reports if report.metrics == metrics]
         if chosen:
             yield _table(chosen, _rows(chosen, by_category=by_category, halves=halves), narrow=narrow)
 
@@ -37,7 +38,7 @@ def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None
         box=SIMPLE if narrow else HEAVY_HEAD,
         padding=(0, 0) if narrow else (0, 1),
     )
-    names = ["set", "system", "n", *map(_short, first.metrics), "AUROC", "off-topic", "p50 ms", "CPU ms"]
+    names = ["set", "system", "n", *map(_short, first.metrics), "AUROC", "false@95", "off-topic", "p50 ms", "CPU ms"]
     shown = [place for place in range(len(names)) if not narrow or _says_something([row[place] for row, _ in rows])]
     for place in shown:
         table.add_column(_stacked(names[place]) if narrow else names[place], justify=_justified(place), no_wrap=True)
@@ -86,13 +87,14 @@ def _set_rows(report: Report) -> Iterator[list[str]]:
             str(len(system.scores)),
             *(figure(means.get(metric)) for metric in report.metrics),
             figure(system.abstention(report.data)),
+            figure(system.false_answers(report.data)),
             figure(system.off_topic()),
             *_timings(system),
         ]
     for baseline in report.baselines:
         differences = [report.difference(baseline, metric) for metric in report.metrics]
-        yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * 4]
-        yield ["", "95 %", "", *map(_interval, differences), *[""] * 4]
+        yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * OTHERS]
+        yield ["", "95 %", "", *map(_interval, differences), *[""] * OTHERS]
 
 
 def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:
@@ -100,7 +102,7 @@ def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:
         means = system.mean(part.questions)
         count = len(report.scored(part.questions))
         figures = [figure(means.get(metric)) for metric in report.metrics]
-        yield [f"  {part.name}" if system is report.nur else "", system.system, str(count), *figures, *[""] * 4]
+        yield [f"  {part.name}" if system is report.nur else "", system.system, str(count), *figures, *[""] * OTHERS]
 
 
 def _timings(system: Measured) -> list[str]:

@@ -22,11 +22,19 @@ OPENING = 64
 class TermFrequency(NamedTuple):
     """How common a term is."""
 
-    chunks: int  #: chunks that contain it
+    pieces: int  #: pieces that contain it
     occurrences: int
 
 
 UNKNOWN = TermFrequency(0, 0)
+
+
+class StoredWord(NamedTuple):
+    """A word that occurs in the store."""
+
+    key: int  #: ascending in the order in which words were first stored
+    term: int
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +42,9 @@ class CorpusStatistics:
     """Counts over everything stored, for idf and query weights."""
 
     chunks: int
-    terms: int  #: all terms of all chunks
+    pieces: int
+    terms: int  #: all terms of all pieces
     frequencies: Mapping[str, TermFrequency]  #: of the terms asked for; unknown ones are left out
-
-    @property
-    def average_length(self) -> float:
-        """Terms in an average chunk."""
-        return self.terms / self.chunks if self.chunks else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,8 @@ class ChunkWithNote:
 
     stored: StoredChunk
     note: Note
-    sentences: bytes = b""  #: what passages read; only `show` fills it
+    pieces: bytes = b""  #: what passages read (`retrieval.pieces.stored`); only `show` fills these two
+    atoms: bytes = b""
     before: Chunk | None = None  #: its neighbours in the note; only `show` fills them
     after: Chunk | None = None
     text: str | None = None  #: the note's full text; only `show` fills it
@@ -62,7 +67,6 @@ class ScoringView(NamedTuple):
     chunk_index: int
     content_hash: str
     characters: int
-    term_vector: bytes
     opening: str  #: its first characters, where a speaker is named
     note_id: NoteId
     public_id: str
@@ -72,6 +76,9 @@ class ScoringView(NamedTuple):
     role: str | None
     conversation_id: str | None
     turn_index: int | None
+    digest: bytes  #: equal for chunks with the same terms
+    pieces: bytes  #: its pieces' terms and offsets (`retrieval.pieces.stored`); empty until it is analysed again
+    piece_vectors: bytes
 
     @property
     def is_chunked(self) -> bool:
@@ -92,10 +99,12 @@ class CandidateQuery:
 
     where: NoteFilter
     now: datetime
-    limit: int  #: candidates per ranker
-    terms: Sequence[str] = ()  #: lexical terms, any of which a chunk must contain; none: no lexical candidates
+    limit: int  #: chunks from the vector index
+    lexical_limit: int = 0  #: pieces found by words
+    terms: Sequence[str] = ()  #: lexical terms, any of which a piece must contain; none: no lexical candidates
     vector: Floats | None = None  #: of the question; None: nothing is compared by meaning
     neighbours: Sequence[Neighbour] = ()  #: what the vector index found
+    compare_found: bool = True  #: compare chunks found by words with the question, too
     compare_all: bool = False  #: compare with every vector that matches the filter, not only those not indexed yet
     most_compared: int = 0  #: vectors that may be compared one by one
     embedding_version: str = ""
@@ -124,6 +133,10 @@ class ChunkStore(Protocol):
         """Counts over everything stored, and for these terms."""
         ...
 
+    async def words(self, after: int, limit: int) -> list[StoredWord]:
+        """The words that were stored after this one, in order."""
+        ...
+
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines.
 
@@ -133,7 +146,7 @@ class ChunkStore(Protocol):
         ...
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[ChunkKey]:
-        """Chunks that contain any of the terms, best first by the database's own ranking."""
+        """Chunks whose pieces contain any of the terms, best first by the database's own ranking."""
         ...
 
     async def candidates_of(self, note_id: NoteId, query: CandidateQuery) -> CandidateSet:

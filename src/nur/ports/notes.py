@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from nur.domain.filters import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from nur.domain.access import WriteContext
@@ -35,10 +35,13 @@ class NewChunk:
 
     chunk: Chunk
     content_hash: str
-    terms: str  #: its lexical row: analysed terms, in lower case, separated by spaces
+    terms: Sequence[str]  #: the lexical row of each piece: analysed terms, in lower case, separated by spaces
     term_count: int
-    term_vector: bytes  #: what scoring reads (`retrieval.ranking.term_vectors`)
-    sentences: bytes = b""  #: what passages read (`retrieval.passages.sentence_maps`)
+    pieces: bytes  #: what scoring reads (`retrieval.pieces.stored`)
+    atoms: bytes = b""  #: what passages read
+    piece_vectors: bytes = b""  #: one per piece, of the packaged model
+    digest: bytes = b""  #: equal for chunks with the same terms
+    words: Mapping[int, str] = field(default_factory=dict)  #: a word of each term, to find words like it
     vector: Floats | None = None  #: None: to be embedded later
 
 

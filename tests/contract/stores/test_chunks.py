@@ -25,9 +25,9 @@ from tests.store_notes import (
     creation,
     current,
     description,
+    pieces_of,
     remove,
     replacement,
-    sentences_of,
     store,
     vector_of,
     words,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Note, NoteId
     from nur.ports.chunks import ScoringView
+    from nur.ports.notes import NoteWrite
     from nur.ports.stores import Stores
 
 
@@ -76,14 +77,13 @@ async def test_chunks_come_back_in_order_with_everything_stored_beside_them(stor
 
     stored = await stores.chunks.of_note(note.note_id)
     assert [s.chunk for s in stored] == [new.chunk for new in given]
-    assert [s.term_vector for s in stored] == [new.term_vector for new in given]
     assert [s.content_hash for s in stored] == [new.content_hash for new in given]
     assert [s.chunk_key for s in stored] == keys
     assert {s.note_id for s in stored} == {note.note_id}
     assert all(s.has_vector for s in stored)
     shown = await stores.chunks.show(dict.fromkeys(keys, note.note_id), ALL, START)
-    assert {key: each.sentences for key, each in shown.items()} == {
-        key: new.sentences for key, new in zip(keys, given, strict=True)
+    assert {key: (each.pieces, each.atoms) for key, each in shown.items()} == {
+        key: (new.pieces, new.atoms) for key, new in zip(keys, given, strict=True)
     }
 
 
@@ -93,13 +93,13 @@ async def test_ranking_reads_no_more_of_a_chunk_than_it_needs(stores: Stores) ->
     (stored,) = await stores.chunks.of_note(note.note_id)
 
     (view,) = await views(stores, ["tea"])
+    (given,) = chunks_of(text)
 
     assert tuple(view) == (
         stored.chunk_key,
         0,
         stored.content_hash,
         len(text),
-        stored.term_vector,
         text[:64],
         note.note_id,
         note.public_id,
@@ -109,6 +109,9 @@ async def test_ranking_reads_no_more_of_a_chunk_than_it_needs(stores: Stores) ->
         "user",
         "c",
         3,
+        given.digest,
+        given.pieces,
+        given.piece_vectors,
     )
     assert view.turn == ("c", 3)
     assert not view.is_chunked
@@ -181,11 +184,11 @@ ODD_TERMS = [
 @pytest.mark.parametrize("term", ODD_TERMS)
 async def test_no_term_is_read_as_an_operator(stores: Stores, term: str) -> None:
     given = creation(a_note())
-    note = await write(stores, replace(given, chunks=[replace(given.chunks[0], terms=f"x {term} y")]))
+    note = await write(stores, replace(given, chunks=[replace(given.chunks[0], terms=[f"x {term} y"])]))
     await store(stores, "z")
 
     assert await by_words(stores, term) == [note.note_id]
-    assert (await stores.chunks.statistics([term])).frequencies[term].chunks == 1
+    assert (await stores.chunks.statistics([term])).frequencies[term].pieces == 1
 
 
 async def test_statistics_follow_every_change(stores: Stores) -> None:
@@ -194,9 +197,8 @@ async def test_statistics_follow_every_change(stores: Stores) -> None:
     await store(stores, "tea", tenant="acme")
 
     counted = await stores.chunks.statistics(["tea", "milk", "wine", "tea"])
-    assert (counted.chunks, counted.terms) == (3, 6)
+    assert (counted.chunks, counted.pieces, counted.terms) == (3, 3, 6)
     assert counted.frequencies == {"tea": (3, 4), "milk": (1, 1)}
-    assert counted.average_length == 2.0
 
     one = await write(stores, replacement(one, "wine wine"))
     await write(stores, description(one, title="Wine"))
@@ -484,7 +486,7 @@ async def test_a_shown_chunk_comes_with_its_note_and_whether_it_has_a_vector(sto
 
     assert shown[tea_key].note == tea
     assert shown[tea_key].stored.chunk.content == "Tea."
-    assert shown[tea_key].sentences == sentences_of("Tea.")
+    assert shown[tea_key].pieces == pieces_of("Tea.")
     assert [shown[key].stored.has_vector for key in (tea_key, milk_key)] == [True, False]
 
 
@@ -605,3 +607,37 @@ async def test_cosines_are_plain_numbers(stores: Stores) -> None:
     await store(stores)
     found = await stores.chunks.candidates(a_query(vector=np.asarray(vector_of("tea"), np.float32)))
     assert [type(cosine) for cosine in found.cosines.values()] == [float]
+
+
+async def test_a_chunk_is_found_by_each_of_its_pieces_and_named_once(stores: Stores) -> None:
+    given = creation(a_note())
+    pieces = ["tea", "milk", "tea milk"]
+    note = await write(stores, replace(given, chunks=[replace(given.chunks[0], terms=pieces, term_count=4)]))
+    await store(stores, "water")
+
+    for asked in (["tea"], ["milk"], ["tea", "milk"]):
+        assert [view.note_id for view in await views(stores, asked)] == [note.note_id]
+    counted = await stores.chunks.statistics(["tea"])
+    assert (counted.chunks, counted.pieces, counted.frequencies["tea"]) == (2, 4, (2, 2))
+
+    await remove(stores, note)
+    counted = await stores.chunks.statistics(["tea"])
+    assert (counted.chunks, counted.pieces, counted.terms, counted.frequencies) == (1, 1, 1, {})
+
+
+async def test_words_come_in_the_order_in_which_they_were_stored_and_go_with_the_last_note(stores: Stores) -> None:
+    def with_words(words: dict[int, str]) -> NoteWrite:
+        given = creation(a_note(str(words)), str(words))
+        rows = [" ".join(f"{term:08x}" for term in words)]
+        return replace(given, chunks=[replace(given.chunks[0], terms=rows, words=words)])
+
+    first = await write(stores, with_words({2: "tea", 4: "milk"}))
+    await write(stores, with_words({4: "milk", 6: "water"}))
+
+    found = await stores.chunks.words(0, 10)
+    assert [(one.term, one.word) for one in found] == [(2, "tea"), (4, "milk"), (6, "water")]
+    assert [one.word for one in await stores.chunks.words(found[0].key, 1)] == ["milk"]
+
+    await stores.notes.purge(first, at(), indexed=True)
+    await stores.scrub()
+    assert [one.word for one in await stores.chunks.words(0, 10)] == ["milk", "water"]

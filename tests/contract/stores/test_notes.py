@@ -308,7 +308,7 @@ async def test_of_sixteen_writers_of_one_identity_exactly_one_wins(stores: Store
     (winner,) = [rival for rival, result in zip(rivals, results, strict=True) if isinstance(result, list)]
     assert [type(result) for result in results].count(Conflict) == 15
     assert await stores.notes.page(ALL, START, limit=20) == [await current(stores, winner)]
-    assert (await stores.chunks.statistics(["tea"])).frequencies["tea"].chunks == 1
+    assert (await stores.chunks.statistics(["tea"])).frequencies["tea"].pieces == 1
     assert len(store_backend.audit()) == 1
 
 

@@ -252,7 +252,8 @@ class StoresAndModel(RuleBasedStateMachine):
     @invariant()
     def counts_agree(self) -> None:
         counted = self._do(self._stores.chunks.statistics([*VOCABULARY, "unknown"]))
-        assert (counted.chunks, counted.terms, counted.frequencies) == self._model.statistics(VOCABULARY)
+        found = (counted.chunks, counted.pieces, counted.terms, counted.frequencies)
+        assert found == self._model.statistics(VOCABULARY)
         assert self._do(self._stores.outbox.backlog(self._now)) == self._model.backlog(self._now)
 
 

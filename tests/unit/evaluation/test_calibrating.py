@@ -42,10 +42,10 @@ def test_there_is_no_floor_where_none_is_safe(known: list[float], off_topic: lis
 
 
 def test_a_profile_gets_its_floor_keeps_its_weights_and_is_written_whole(tmp_path: Path) -> None:
-    kept = ModelCalibration(embedding_version="onnx:org/model:384", cosine_weight=0.7, bonuses=False, floor=0.5)
+    kept = ModelCalibration(embedding_version="onnx:org/model:384", cosine_weight=0.7, floor=0.5)
     path = write(measured(kept, Calibration(0.21, 0.0, 0.5, 0.97), 240), tmp_path)
     path = write(measured(kept, Calibration(None, 0.0, 0.0, 0.6), 250), tmp_path)
     assert list((tmp_path / "profiles").iterdir()) == [path]
     found = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
-    assert (found.embedding_version, found.cosine_weight, found.bonuses) == ("onnx:org/model:384", 0.7, False)
+    assert (found.embedding_version, found.cosine_weight) == ("onnx:org/model:384", 0.7)
     assert (found.floor, found.questions, found.is_measured) == (None, 250, True)

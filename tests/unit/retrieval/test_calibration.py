@@ -12,7 +12,7 @@ def test_a_profile_comes_back_from_its_file_as_it_was() -> None:
         embedding_version="openai:big:3072",
         cosine_weight=0.7,
         rrf_weight=2.0,
-        bonuses=False,
+        piece_weight=0.2,
         floor=0.31,
         measured_at="2026-11-15T10:00:00Z",
         questions=200,
@@ -33,7 +33,7 @@ def test_keys_of_a_later_version_are_passed_over_and_missing_ones_are_defaults()
         ({"cosine_weight": -0.1}, "cosine_weight"),  # would rank the farthest first
         ({"cosine_weight": float("nan")}, "cosine_weight"),  # compares with nothing
         ({"floor": True}, "floor"),  # JSON's true is no number
-        ({"bonuses": 1}, "bonuses"),
+        ({"piece_weight": "much"}, "piece_weight"),
         ({"measured_at": 2026}, "measured_at"),
     ],
 )

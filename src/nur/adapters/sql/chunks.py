@@ -13,6 +13,7 @@ from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
+    PIECE_COLUMNS,
     SCORING_COLUMNS,
     has_vector,
     records,
@@ -20,7 +21,13 @@ from nur.adapters.sql.mapping import (
     to_chunk_with_note,
     to_scoring_view,
 )
-from nur.adapters.sql.tables import lexical_totals, memory_note_chunks, memory_notes, note_chunk_embeddings
+from nur.adapters.sql.tables import (
+    chunk_pieces,
+    lexical_totals,
+    memory_note_chunks,
+    memory_notes,
+    note_chunk_embeddings,
+)
 from nur.domain.kinds import turn_identity
 from nur.domain.notes import ChunkKey
 from nur.ports.chunks import CandidateSet, CorpusStatistics
@@ -37,22 +44,21 @@ if TYPE_CHECKING:
     from nur.domain.chunks import StoredChunk
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import NoteId
-    from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView
+    from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView, StoredWord
     from nur.ports.embedder import Floats
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
 _vectors = note_chunk_embeddings.c
+_totals = lexical_totals.c
 
 # Built once: composing a statement of fifty columns takes longer than running it.
-_SCORING_VIEWS = (
-    select(*SCORING_COLUMNS).select_from(memory_note_chunks).join(memory_notes, _notes.note_id == _chunks.note_id)
+_WITH_PIECES = memory_note_chunks.join(memory_notes, _notes.note_id == _chunks.note_id).outerjoin(
+    chunk_pieces, chunk_pieces.c.chunk_key == _chunks.chunk_key
 )
-_SHOWN = (
-    select(*CHUNK_COLUMNS, _chunks.sentences, *NOTE_COLUMNS, has_vector())
-    .select_from(memory_note_chunks)
-    .join(memory_notes, _notes.note_id == _chunks.note_id)
-)
+_SCORING_VIEWS = select(*SCORING_COLUMNS).select_from(_WITH_PIECES)
+_SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(_WITH_PIECES)
+_TOTALS = select(_totals.chunks, _totals.pieces, _totals.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +72,18 @@ class SqlChunkStore:
         """Counts over everything stored, and for these terms."""
         return await self.run.read(statistics, self.lexical_index, terms)
 
+    async def words(self, after: int, limit: int) -> list[StoredWord]:
+        """The words that were stored after this one, in order."""
+        return await self.run.read(self.lexical_index.words, after, limit)
+
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines."""
         return await self.run.read(candidates, self.lexical_index, query)
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[ChunkKey]:
-        """Chunks that contain any of the terms, best first by the database's own ranking."""
-        matching = chunks_matching(where, now)
-        return await self.run.read(self.lexical_index.search, terms, matching, limit)
+        """Chunks whose pieces contain any of the terms, best first by the database's own ranking."""
+        found = await self.run.read(self.lexical_index.search, terms, chunks_matching(where, now), limit)
+        return list(found.chunks)
 
     async def candidates_of(self, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
         """The chunks of one note as if they had been found."""
@@ -98,15 +108,17 @@ class SqlChunkStore:
 
 def statistics(connection: Connection, lexical_index: LexicalIndex, terms: Sequence[str]) -> CorpusStatistics:
     """Counts over everything stored, and for these terms."""
-    totals = connection.execute(select(lexical_totals.c.chunks, lexical_totals.c.terms)).one()
-    return CorpusStatistics(totals.chunks, totals.terms, lexical_index.frequencies(connection, terms, totals.chunks))
+    totals = connection.execute(_TOTALS).one()
+    frequencies = lexical_index.frequencies(connection, terms, totals.pieces)
+    return CorpusStatistics(totals.chunks, totals.pieces, totals.terms, frequencies)
 
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
     """What both rankers find, read and filtered in one snapshot."""
-    by_words = lexical_index.search(connection, query.terms, chunks_matching(query.where, query.now), query.limit)
+    matching = chunks_matching(query.where, query.now)
+    by_words = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
     near = _nearest(connection, query)
-    keys = list(dict.fromkeys([*near.cosines, *by_words]))
+    keys = list(dict.fromkeys([*near.cosines, *by_words.chunks]))
     views = scoring_views(connection, keys, query.where, query.now)
     views += _replaced(connection, query, near.cosines, {view.chunk_key for view in views})
     visible = {view.chunk_key for view in views}
@@ -117,7 +129,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
         cosines=_cosines(connection, query, views, near.cosines) if near.is_complete else {},
         lookalikes=_read(connection, lookalikes(views)),
         not_visible=[key for key in keys if key not in visible],
-        has_more=max(len(by_words), len(near.cosines)) >= query.limit,
+        has_more=by_words.has_more or len(near.cosines) >= query.limit,
         is_complete=near.is_complete,
         missed_by_index=near.missed_by_index,
         any_stored=bool(views) or _any_stored(connection, query.where, query.now),
@@ -236,9 +248,9 @@ def _around(turns: Iterable[tuple[str, int]], distance: int) -> set[tuple[str, i
 def _cosines(
     connection: Connection, query: CandidateQuery, views: Sequence[ScoringView], known: Mapping[ChunkKey, float]
 ) -> dict[ChunkKey, float]:
-    """The cosine of every candidate that has a vector; those found by words alone are compared now."""
-    if query.vector is None:
-        return {}
+    """The cosine of every candidate that has a vector; those found by words alone are compared now, if wanted."""
+    if query.vector is None or not query.compare_found:
+        return {view.chunk_key: known[view.chunk_key] for view in views if view.chunk_key in known}
     keys = [view.chunk_key for view in views]
     missing = [key for key in keys if key not in known]
     statement = select(_vectors.chunk_key, _vectors.vec).where(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import func, select
 
-from nur.adapters.sql.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
+from nur.adapters.sql.tables import chunk_pieces, memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import Chunk, StoredChunk, chunk_uuid
 from nur.domain.kinds import identity_of
 from nur.domain.notes import (
@@ -35,6 +35,7 @@ Record: TypeAlias = dict[str, Any]  #: a row by its columns' names
 
 _notes = memory_notes.c
 _chunks = memory_note_chunks.c
+_pieces = chunk_pieces.c
 
 #: A note without its text, which may be long.
 NOTE_COLUMNS = [column for column in _notes if column.name not in ("text", "identity")]
@@ -46,7 +47,6 @@ CHUNK_COLUMNS = [
     _chunks.token_count.label("chunk_tokens"),
     _chunks.content_hash.label("chunk_hash"),
     _chunks.context,
-    _chunks.term_vector,
     _chunks.text.label("chunk_text"),
 ]
 #: The columns of a ScoringView, in its order.
@@ -55,7 +55,6 @@ SCORING_COLUMNS = [
     _chunks.chunk_index,
     _chunks.content_hash.label("chunk_hash"),
     (_chunks.end_offset - _chunks.start_offset).label("characters"),
-    _chunks.term_vector,
     func.substr(_chunks.text, 1, OPENING).label("opening"),
     _notes.note_id,
     _notes.public_id,
@@ -65,7 +64,11 @@ SCORING_COLUMNS = [
     _notes.role,
     _notes.conversation_id,
     _notes.turn_index,
+    func.coalesce(_pieces.digest, b"").label("digest"),
+    func.coalesce(_pieces.pieces, b"").label("pieces"),
+    func.coalesce(_pieces.vectors, b"").label("piece_vectors"),
 ]
+PIECE_COLUMNS = [_pieces.pieces, _pieces.atoms]
 _KIND_AT = ScoringView._fields.index("kind")
 _KINDS = {kind.value: kind for kind in Kind}
 
@@ -131,10 +134,20 @@ def chunk_values(note: Note, new: NewChunk, now: datetime, *, indexed: bool) -> 
         "revision": note.revision,
         "indexed_revision": note.revision if indexed else None,
         "term_count": new.term_count,
-        "term_vector": new.term_vector,
-        "sentences": new.sentences,
         "created_at": now,
         "text": chunk.content,
+    }
+
+
+def piece_values(chunk_key: ChunkKey, new: NewChunk) -> Record:
+    """A chunk's pieces as column values."""
+    return {
+        "chunk_key": chunk_key,
+        "piece_count": len(new.terms),
+        "digest": new.digest,
+        "pieces": new.pieces,
+        "vectors": new.piece_vectors,
+        "atoms": new.atoms,
     }
 
 
@@ -178,7 +191,6 @@ def to_chunk(row: Record, note_id: NoteId, *, has_vector: bool = True) -> Stored
             context=row["context"],
         ),
         content_hash=row["chunk_hash"],
-        term_vector=row["term_vector"],
         has_vector=has_vector,
     )
 
@@ -192,4 +204,4 @@ def to_chunk_with_note(row: Record, *, has_vector: bool = True) -> ChunkWithNote
     """A row of CHUNK_COLUMNS and NOTE_COLUMNS."""
     note = to_note(row)
     stored = to_chunk(row, note.note_id, has_vector=has_vector)
-    return ChunkWithNote(stored=stored, note=note, sentences=row.get("sentences", b""))
+    return ChunkWithNote(stored=stored, note=note, pieces=row.get("pieces") or b"", atoms=row.get("atoms") or b"")

@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, 
 
 from nur.adapters.sql import outbox
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
-from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, records, to_note
+from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, piece_values, records, to_note
 from nur.adapters.sql.search_log import forget_note
 from nur.adapters.sql.tables import (
     audit_log,
+    chunk_pieces,
     lexical_totals,
     memory_note_chunks,
     memory_notes,
@@ -52,9 +53,12 @@ _CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes
 )
 _INSERT_VERSION = insert(note_versions)
 _INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
+_INSERT_PIECES = insert(chunk_pieces)
 _INSERT_AUDIT = insert(audit_log)
 _ADD_TO_TOTALS = update(lexical_totals).values(
-    chunks=lexical_totals.c.chunks + bindparam("more_chunks"), terms=lexical_totals.c.terms + bindparam("more_terms")
+    chunks=lexical_totals.c.chunks + bindparam("more_chunks"),
+    pieces=lexical_totals.c.pieces + bindparam("more_pieces"),
+    terms=lexical_totals.c.terms + bindparam("more_terms"),
 )
 _BY_PUBLIC_ID = select(*NOTE_COLUMNS).where(
     _notes.tenant_id == bindparam("tenant"), _notes.public_id == bindparam("asked")
@@ -226,15 +230,17 @@ def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
 
 
 def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
-    """Delete a note's chunks, lexical rows and vectors."""
-    own = select(_chunks.chunk_key, _chunks.term_count).where(_chunks.note_id == note_id)
-    rows = connection.execute(own).all()
+    """Delete a note's chunks, pieces, lexical rows and vectors."""
+    pieces = func.coalesce(chunk_pieces.c.piece_count, 0).label("pieces")  # none: it waits to be analysed again
+    own = select(_chunks.chunk_key, _chunks.term_count, pieces).where(_chunks.note_id == note_id)
+    rows = connection.execute(own.outerjoin(chunk_pieces, chunk_pieces.c.chunk_key == _chunks.chunk_key)).all()
     connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))
     if not rows:
         return
-    lexical_index.remove(connection, [ChunkKey(row.chunk_key) for row in rows])
+    lexical_index.remove(connection, {ChunkKey(row.chunk_key): row.pieces for row in rows})
     connection.execute(delete(memory_note_chunks).where(_chunks.note_id == note_id))
-    _add_to_totals(connection, -len(rows), -sum(row.term_count for row in rows))
+    pieces, terms = sum(row.pieces for row in rows), sum(row.term_count for row in rows)
+    _add_to_totals(connection, -len(rows), -pieces, -terms)
 
 
 def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, now: datetime) -> list[ChunkKey]:
@@ -243,17 +249,21 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
     note = write.note
     rows = [chunk_values(note, new, now, indexed=write.indexed) for new in write.chunks]
     keys = [ChunkKey(key) for key in connection.execute(_INSERT_CHUNKS, rows).scalars()]
-    lexical_index.add(connection, {key: new.terms for key, new in zip(keys, write.chunks, strict=True)})
-    vectors = {key: new.vector for key, new in zip(keys, write.chunks, strict=True) if new.vector is not None}
+    new_chunks = dict(zip(keys, write.chunks, strict=True))
+    connection.execute(_INSERT_PIECES, [piece_values(key, new) for key, new in new_chunks.items()])
+    words = {term: word for new in write.chunks for term, word in new.words.items()}
+    lexical_index.add(connection, {key: new.terms for key, new in new_chunks.items()}, words)
+    vectors = {key: new.vector for key, new in new_chunks.items() if new.vector is not None}
     add_vectors(connection, vectors, write.embedding_version, now)
     if write.pooled is not None:
         add_pooled(connection, note.note_id, write.pooled, write.embedding_version, now)
-    _add_to_totals(connection, len(keys), sum(new.term_count for new in write.chunks))
+    pieces, terms = sum(len(new.terms) for new in write.chunks), sum(new.term_count for new in write.chunks)
+    _add_to_totals(connection, len(keys), pieces, terms)
     return keys
 
 
-def _add_to_totals(connection: Connection, chunks: int, terms: int) -> None:
-    connection.execute(_ADD_TO_TOTALS, {"more_chunks": chunks, "more_terms": terms})
+def _add_to_totals(connection: Connection, chunks: int, pieces: int, terms: int) -> None:
+    connection.execute(_ADD_TO_TOTALS, {"more_chunks": chunks, "more_pieces": pieces, "more_terms": terms})
 
 
 def _audit(connection: Connection, note: Note, action: str, context: WriteContext) -> None:

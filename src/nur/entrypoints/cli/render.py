@@ -131,14 +131,14 @@ def indented(console: Console, text: Text) -> None:
 
 
 def _fit(confidence: float) -> str:
-    """How well the first hit fits, in words: the number alone reads as a verdict on the answer, which it is not."""
+    """How likely it is that the first hit answers, in words."""
     for least, words in _FITS:
         if confidence >= least:
             return f"The first hit {words}."
-    return "The first hit fits the question loosely: read it before you rely on it."
+    return "The first hit is a weak match: read it before you rely on it."
 
 
-_FITS = ((0.5, "fits the question well"), (0.25, "fits the question in part"))
+_FITS = ((0.5, "probably answers the question"), (0.2, "may answer the question"))
 
 
 def _plain(value: Any) -> str:

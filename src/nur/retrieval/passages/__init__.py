@@ -1,1 +1,1 @@
-"""Passages: the sentences of a chunk that answer a question."""
+"""Passages: the sentences, rows or lines of a note that answer a question."""

@@ -1,10 +1,10 @@
 """The few sentences that answer, instead of the head of a chunk.
 
-Around the best sentence a passage grows, sentence by sentence; then around the best of those left, until the budget is
-spent. Passages that touch become one.
+Around the best atom a passage grows, atom by atom; then around the best of those left, until the budget is spent.
+Passages that touch become one. Each begins and ends with a whole sentence, row or line.
 
-The best passages of *all* chunks are taken, whichever note they are in: one passage a note gives .55
-span_recall@2000c on chroma_chunking, the best of all .87.
+The best passages of *all* notes are taken: one passage per note has .55 span_recall@2000c on chroma_chunking, the best
+of all .89. But each note that scores nearly as well as the best one keeps its own best passage.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.retrieval.passages.sentence_scores import ScoredChunk, Sentences, gather, score
+from nur.retrieval.passages.atoms import gather
+from nur.retrieval.passages.scores import score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from nur.retrieval.passages.atoms import Atoms, PassageNote
     from nur.retrieval.ranking.queries import WeighedTerms
 
 MAX_CHARS = 2000
@@ -29,8 +31,8 @@ FIRST_PASSAGE = 600
 NEXT_PASSAGES = 300
 """Characters a passage grows to, unless it meets another. 400 to 900 and 250 to 400: within a point on every set."""
 
-SAME_LINE = 0.3
-"""How much rather a passage grows inside its line or paragraph than beyond it."""
+RESERVED = 0.9
+"""A note with this share of the best note's score keeps its best passage, whatever the others have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class ExtractedPassage:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Sentences ``first`` to ``last``, both included."""
+    """Atoms ``first`` to ``last``, both included."""
 
     first: int
     last: int
@@ -54,66 +56,82 @@ class _Stretch:
 
 
 def extract(
-    chunks: Sequence[ScoredChunk], terms: WeighedTerms, *, max_chars: int = MAX_CHARS
-) -> list[ExtractedPassage]:
-    """The best passages of all chunks, best first, together at most ``max_chars`` characters.
+    notes: Sequence[PassageNote], terms: WeighedTerms, *, best_lexical: float, max_chars: int = MAX_CHARS
+) -> dict[str, list[ExtractedPassage]]:
+    """The best passages of all notes, by name, each note's best first; together about ``max_chars`` characters.
 
-    Ten chunks are enough: of twenty, more sentences are like the question by chance.
+    ``best_lexical`` is the largest share of the question that any candidate matches.
     """
-    sentences = gather(chunks, terms)
-    if not sentences.chunks:
-        return []
-    stretches = _merge(_choose(sentences, score(sentences, terms), max_chars), sentences.runs)
-    best_first = sorted(stretches, key=lambda stretch: -stretch.score)
-    return _cut([_read(sentences, stretch) for stretch in best_first], max_chars)
+    atoms = gather(notes, terms)
+    if not len(atoms):
+        return {}
+    scores = score(atoms, terms, best_lexical)
+    growing = _Growing(atoms, scores)
+    seeds = [*_reserved(notes, atoms, scores), *np.argsort(-scores, kind="stable").tolist()]
+    stretches = _merged(growing.choose(seeds, max_chars), atoms.runs)
+    found: dict[str, list[ExtractedPassage]] = {}
+    for stretch in sorted(stretches, key=lambda one: -one.score):
+        passage = _read(notes, atoms, stretch)
+        if passage.text:
+            found.setdefault(passage.note, []).append(passage)
+    return found
 
 
-def _choose(sentences: Sentences, scores: NDArray[np.float64], max_chars: int) -> list[_Stretch]:
-    """Grow passages round the best unused sentences until the budget is spent."""
-    sizes = (sentences.ends - sentences.starts).tolist()
-    runs = sentences.runs.tolist()
-    points = scores.tolist()
-    free = [True] * len(sizes)
-    chosen: list[_Stretch] = []
-    left = max_chars
+def _reserved(notes: Sequence[PassageNote], atoms: Atoms, scores: NDArray[np.float64]) -> list[int]:
+    """The best atom in the best piece of each note that scores nearly as well as the best one."""
+    least = RESERVED * max(note.score for note in notes)
+    found = []
+    for number, note in enumerate(notes):
+        own = np.flatnonzero(atoms.notes == number)
+        if own.size and note.score >= least:
+            best = own[atoms.piece_scores[own] == atoms.piece_scores[own].max()]
+            found.append(int(best[np.argmax(scores[best])]))
+    return found
 
-    def appeal(beside: int, inner: int, run: int) -> float | None:
-        """How gladly the passage takes the sentence ``beside`` its sentence ``inner``; None when it cannot."""
-        if not 0 <= beside < len(sizes) or not free[beside] or runs[beside] != run:
-            return None
-        return float(points[beside]) + (0.0 if _ends_line(sentences, min(beside, inner)) else SAME_LINE)
 
-    for seed in np.argsort(-scores, kind="stable").tolist():
-        if left <= 0:
-            break
-        if not free[seed]:
-            continue
-        wanted = min(NEXT_PASSAGES if chosen else FIRST_PASSAGE, left)
+class _Growing:
+    """Passages that grow around atoms, none of which is used twice."""
+
+    def __init__(self, atoms: Atoms, scores: NDArray[np.float64]) -> None:
+        self._sizes: list[int] = (atoms.ends - atoms.starts).tolist()
+        self._runs: list[int] = atoms.runs.tolist()
+        self._points: list[float] = scores.tolist()
+        self._free = [True] * len(self._sizes)
+
+    def choose(self, seeds: Sequence[int], max_chars: int) -> list[_Stretch]:
+        """Grow passages around the seeds, in their order, until the budget is spent."""
+        chosen: list[_Stretch] = []
+        left = max_chars
+        for seed in seeds:
+            if left <= 0:
+                break
+            if self._free[seed] and (self._sizes[seed] <= left or not chosen):
+                first, last = self._grown(seed, min(NEXT_PASSAGES if chosen else FIRST_PASSAGE, left))
+                left -= sum(self._sizes[first : last + 1])
+                chosen.append(_Stretch(first, last, self._points[seed]))
+        return chosen
+
+    def _grown(self, seed: int, wanted: int) -> tuple[int, int]:
+        """The first and last atom of a passage of about so many characters; both and all between are now used."""
         first = last = seed
-        size = sizes[seed]
+        size = self._sizes[seed]
         while size < wanted:
-            before, after = appeal(first - 1, first, runs[seed]), appeal(last + 1, last, runs[seed])
-            if before is None and after is None:
+            beside = [at for at in (first - 1, last + 1) if self._can_take(at, seed)]
+            if not beside:
                 break
-            goes_back = after is None or (before is not None and before >= after)
-            beside = first - 1 if goes_back else last + 1
-            if size + sizes[beside] > wanted:
+            best = max(beside, key=lambda at: self._points[at])
+            size += self._sizes[best]
+            if size > wanted:
                 break
-            size += sizes[beside]
-            first, last = min(first, beside), max(last, beside)
-        free[first : last + 1] = [False] * (last + 1 - first)
-        left -= size
-        chosen.append(_Stretch(first, last, points[seed]))
-    return chosen
+            first, last = min(first, best), max(last, best)
+        self._free[first : last + 1] = [False] * (last + 1 - first)
+        return first, last
+
+    def _can_take(self, at: int, seed: int) -> bool:
+        return 0 <= at < len(self._sizes) and self._free[at] and self._runs[at] == self._runs[seed]
 
 
-def _ends_line(sentences: Sentences, at: int) -> bool:
-    chunk = sentences.chunks[at]
-    end = int(sentences.ends[at]) - chunk.start
-    return "\n" in chunk.text[max(0, end - 2) : end]
-
-
-def _merge(chosen: Sequence[_Stretch], runs: NDArray[np.int64]) -> list[_Stretch]:
+def _merged(chosen: Sequence[_Stretch], runs: NDArray[np.int64]) -> list[_Stretch]:
     """Make one of passages that touch: fewer and longer ones are found sooner (passage_hit@1 .57 → .65)."""
     merged: list[_Stretch] = []
     for stretch in sorted(chosen, key=lambda stretch: stretch.first):
@@ -125,24 +143,11 @@ def _merge(chosen: Sequence[_Stretch], runs: NDArray[np.int64]) -> list[_Stretch
     return merged
 
 
-def _read(sentences: Sentences, stretch: _Stretch) -> ExtractedPassage:
-    """The passage's text, read from its chunks, without white space at either end."""
-    start, end = int(sentences.starts[stretch.first]), int(sentences.ends[stretch.last])
-    text = ""
-    for chunk in sentences.chunks[stretch.first : stretch.last + 1]:
-        text += chunk.text[start + len(text) - chunk.start : end - chunk.start]  # nothing, once the chunk is read
+def _read(notes: Sequence[PassageNote], atoms: Atoms, stretch: _Stretch) -> ExtractedPassage:
+    """The passage's text, without white space at either end."""
+    note = notes[int(atoms.notes[stretch.first])]
+    start, end = int(atoms.starts[stretch.first]), int(atoms.ends[stretch.last])
+    text = note.read(start, end)
     start += len(text) - len(text.lstrip())
     text = text.strip()
-    return ExtractedPassage(sentences.chunks[stretch.first].note, start, start + len(text), text, stretch.score)
-
-
-def _cut(passages: Sequence[ExtractedPassage], max_chars: int) -> list[ExtractedPassage]:
-    """The first ``max_chars`` characters; the passage at the border keeps its head."""
-    kept: list[ExtractedPassage] = []
-    left = max_chars
-    for passage in passages:
-        text = passage.text[:left]
-        if text:
-            kept.append(ExtractedPassage(passage.note, passage.start, passage.start + len(text), text, passage.score))
-            left -= len(text)
-    return kept
+    return ExtractedPassage(note.name, start, start + len(text), text, stretch.score)

@@ -31,6 +31,11 @@ def room_for_context(max_chars: int, passages: int, notes: int) -> int:
 
 
 def best_range(passages: Iterable[tuple[int, int]], chunk: Chunk) -> tuple[int, int]:
-    """Start and end of the best passage in this chunk; the chunk's very start when no passage is in it."""
-    inside = ((start, end) for start, end in passages if chunk.start_char <= start and end <= chunk.end_char)
+    """Start and end of the best passage that is at least partly in this chunk; the chunk's very start without one."""
+    inside = ((start, end) for start, end in passages if touches(start, end, chunk))
     return next(inside, (chunk.start_char, chunk.start_char))
+
+
+def touches(start: int, end: int, chunk: Chunk) -> bool:
+    """Whether some of these characters are in the chunk."""
+    return start < chunk.end_char and chunk.start_char < end

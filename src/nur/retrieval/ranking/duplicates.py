@@ -47,7 +47,7 @@ def lookalikes(views: Sequence[ScoringView]) -> list[ChunkKey]:
     """The chunks whose terms are also those of another one: only their texts have to be read and compared."""
     by_terms: defaultdict[tuple[int, bytes], list[ChunkKey]] = defaultdict(list)
     for view in views:
-        by_terms[view.chunk_count, view.term_vector].append(view.chunk_key)
+        by_terms[view.chunk_count, view.digest].append(view.chunk_key)
     return [key for keys in by_terms.values() if len(keys) > 1 for key in keys]
 
 

@@ -28,8 +28,7 @@ def shortlist(ranked: Sequence[Ranked], floor: float | None) -> Shortlist:
 
 def is_below(one: Ranked, floor: float | None) -> bool:
     """Whether a candidate is no answer; one that was not compared by meaning is let through."""
-    sure = one.confidence
-    return floor is not None and sure is not None and sure < floor
+    return floor is not None and one.cosine is not None and one.relevance < floor
 
 
 def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:

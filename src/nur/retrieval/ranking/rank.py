@@ -1,26 +1,32 @@
-"""Rank candidates: each one's lexical share, its cosine and its bonus, fused into one absolute score or by ranks."""
+"""Rank candidates: each chunk by its best piece, on one absolute scale or by fused ranks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nur.domain.notes import Kind
 from nur.domain.search import Fusion
-from nur.retrieval.ranking.scores import NEIGHBOUR_WEIGHTS, Pool, confidence, lexical_scores, reciprocal_ranks
-from nur.retrieval.ranking.speaker_boost import asks_about_the_asker, speaker, turn_prior, words
-from nur.retrieval.ranking.title_boost import title_boost
+from nur.retrieval.pieces.stored import decode_pieces
+from nur.retrieval.pieces.vectors import decode_vectors
+from nur.retrieval.ranking.confidence import coverage, relevance
+from nur.retrieval.ranking.scores import Meaning, reciprocal_ranks, score_pieces
+from nur.retrieval.ranking.titles import decode_heading
+from nur.retrieval.ranking.turns import with_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from nur.domain.notes import ChunkKey, NoteId
     from nur.ports.chunks import ScoringView
+    from nur.ports.embedder import Floats
     from nur.retrieval.calibration import ModelCalibration
     from nur.retrieval.ranking.queries import WeighedTerms
-    from nur.retrieval.ranking.scores import Neighbour
 
 LEXICAL, DENSE = "lexical", "dense"
 DIGITS = 6
@@ -28,21 +34,29 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
+class PieceQuestion:
+    """A question as pieces are compared with it."""
+
+    text: str
+    terms: WeighedTerms
+    vector: Floats | None  #: of the packaged model; None: pieces are not compared by meaning
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with everything that is known about its fitness."""
+    """A candidate with everything that is known about its fitness, by its best piece."""
 
     candidate: ScoringView
     score: float  #: lexical + weight · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's weight that its words match
     cosine: float | None  #: None: it has no vector, or nothing was compared
-    bonus: float  #: what its heading and its speaker tell
+    bonus: float  #: what its context, the whole chunk, its neighbours and its speaker add or take
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
-
-    @property
-    def confidence(self) -> float | None:
-        """How sure it is that this answers; None where nothing was compared by meaning. The floor looks at it."""
-        return None if self.cosine is None else confidence(self.lexical, self.cosine)
+    piece_scores: NDArray[np.float64]  #: of its pieces, in order; none until the chunk is analysed again
+    covered: float  #: share of the question's telling words that the best piece has
+    missing: float  #: share of the most telling word that it does not have
+    relevance: float  #: how likely it is that the store answers, if this is its best hit; the floor looks at it
 
     @property
     def note_id(self) -> NoteId:
@@ -50,12 +64,31 @@ class Ranked:
         return self.candidate.note_id
 
 
+@dataclass(frozen=True, slots=True)
+class _BestPieces:
+    """What is known of each chunk by its best piece, in the order of the chunks."""
+
+    scores: NDArray[np.float64]
+    lexical: NDArray[np.float64]
+    cosines: NDArray[np.float64]
+    matched: NDArray[np.float64]
+    pieces: Sequence[NDArray[np.float64]]  #: the scores of all pieces of each
+
+    def first(self, count: int) -> _BestPieces:
+        """Of the first chunks alone."""
+        return _BestPieces(
+            self.scores[:count],
+            self.lexical[:count],
+            self.cosines[:count],
+            self.matched[:count],
+            self.pieces[:count],
+        )
+
+
 def rank(
-    question: str,
+    question: PieceQuestion,
     candidates: Sequence[ScoringView],
     beside: Sequence[ScoringView],
-    terms: WeighedTerms,
-    average_length: float,
     cosines: Mapping[ChunkKey, float],
     calibration: ModelCalibration,
     fusion: Fusion = Fusion.SCORE,
@@ -66,77 +99,96 @@ def rank(
     """
     if not candidates:
         return []
-    everything = [*candidates, *beside]
-    keys = [candidate.chunk_key for candidate in candidates]
-    shares = lexical_scores(_pool(everything), terms, average_length)[: len(candidates)].round(DIGITS)
-    likeness = np.array([cosines.get(key, 0.0) for key in keys]).round(DIGITS)
-    bonuses = (
-        _bonuses(question, candidates, frozenset(terms.ids.tolist()))
-        if calibration.bonuses
-        else [0.0] * len(candidates)
-    )
-    scores = (shares + calibration.cosine_weight * likeness + bonuses).round(DIGITS)
-    by_meaning = {key: near for key, near in zip(keys, likeness.tolist(), strict=True) if key in cosines}
-    by_words = {key: share for key, share in zip(keys, shares.tolist(), strict=True) if share > 0}
-    orders = {LEXICAL: _order(by_words), DENSE: _order(by_meaning)}
-    fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (calibration.rrf_weight, orders[DENSE])])
-    places = {name: {key: place for place, key in enumerate(order, 1)} for name, order in orders.items()}
+    best = _best_pieces(question, [*candidates, *beside], cosines, calibration).first(len(candidates))
+    shown = _shown_cosines(best, candidates, cosines, calibration, is_compared=question.vector is not None)
+    scores, lexical = best.scores.round(DIGITS).tolist(), best.lexical.round(DIGITS).tolist()
+    cover = coverage(best.matched, question.terms)
+    likely = relevance(best.cosines, cover).round(DIGITS).tolist()
+    fused, places = _fused(candidates, lexical, shown, calibration)
     ranked = [
         Ranked(
-            candidate=candidate,
-            score=score,
-            lexical=by_words.get(key, 0.0),
-            cosine=by_meaning.get(key),
-            bonus=bonus,
-            rrf_score=fused.get(key, 0.0),
-            ranks={name: place[key] for name, place in places.items() if key in place},
+            candidate=one,
+            score=scores[at],
+            lexical=lexical[at],
+            cosine=shown[at],
+            bonus=round(scores[at] - lexical[at] - calibration.shown_weight * (shown[at] or 0.0), DIGITS),
+            rrf_score=fused.get(one.chunk_key, 0.0),
+            ranks={name: place[one.chunk_key] for name, place in places.items() if one.chunk_key in place},
+            piece_scores=best.pieces[at],
+            covered=float(cover.covered[at]),
+            missing=float(cover.missing[at]),
+            relevance=likely[at],
         )
-        for candidate, key, score, bonus in zip(candidates, keys, scores.tolist(), bonuses, strict=True)
+        for at, one in enumerate(candidates)
     ]
     if fusion is Fusion.RRF:
         return sorted(ranked, key=lambda one: (-one.rrf_score, -one.score, one.candidate.chunk_key))
     return sorted(ranked, key=lambda one: (-one.score, one.candidate.chunk_key))
 
 
+def _fused(
+    candidates: Sequence[ScoringView],
+    lexical: Sequence[float],
+    cosines: Sequence[float | None],
+    calibration: ModelCalibration,
+) -> tuple[Mapping[int, float], Mapping[str, Mapping[ChunkKey, int]]]:
+    """The fused score of every candidate, and its place with each ranker."""
+    by_words = {one.chunk_key: share for one, share in zip(candidates, lexical, strict=True) if share > 0}
+    by_meaning = {one.chunk_key: near for one, near in zip(candidates, cosines, strict=True) if near is not None}
+    orders = {LEXICAL: _order(by_words), DENSE: _order(by_meaning)}
+    fused = reciprocal_ranks([(1.0, orders[LEXICAL]), (calibration.rrf_weight, orders[DENSE])])
+    return fused, {name: {key: place for place, key in enumerate(order, 1)} for name, order in orders.items()}
+
+
 def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:
     return sorted(scores, key=lambda key: (-scores[key], key))
 
 
-def _pool(everything: Sequence[ScoringView]) -> Pool:
-    turns: dict[str, dict[int, int]] = {}  #: rows by conversation and number; long turns count for themselves alone
-    for row, candidate in enumerate(everything):
-        if candidate.chunk_count == 1 and (turn := candidate.turn) is not None:
-            turns.setdefault(turn[0], {})[turn[1]] = row
-    neighbours = [
-        (row, other, distance)
-        for rows in turns.values()
-        for index, row in rows.items()
-        for distance in range(1, len(NEIGHBOUR_WEIGHTS) + 1)
-        for near in (index - distance, index + distance)
-        if (other := rows.get(near)) is not None
-    ]
-    return Pool(
-        [candidate.term_vector for candidate in everything],
-        np.array([candidate.characters for candidate in everything], np.float64),
-        cast("list[Neighbour]", neighbours),  # plain tuples: named ones take thrice as long to become an array
+def _shown_cosines(
+    best: _BestPieces,
+    candidates: Sequence[ScoringView],
+    cosines: Mapping[ChunkKey, float],
+    calibration: ModelCalibration,
+    *,
+    is_compared: bool,
+) -> list[float | None]:
+    """The cosine that each hit reports: its chunk's, or its piece's where the chunk's does not count."""
+    if calibration.cosine_weight:
+        return [round(near, DIGITS) if (near := cosines.get(one.chunk_key)) is not None else None for one in candidates]
+    return best.cosines.round(DIGITS).tolist() if is_compared else [None] * len(candidates)
+
+
+def _best_pieces(
+    question: PieceQuestion,
+    views: Sequence[ScoringView],
+    cosines: Mapping[ChunkKey, float],
+    calibration: ModelCalibration,
+) -> _BestPieces:
+    """Every chunk by its best piece; one that waits to be analysed has its cosine alone."""
+    of_chunk = np.array([cosines.get(view.chunk_key, 0.0) for view in views])
+    best = _BestPieces(
+        scores=calibration.shown_weight * of_chunk,
+        lexical=np.zeros(len(views)),
+        cosines=of_chunk.copy(),
+        matched=np.zeros((len(views), question.terms.ids.size)),
+        pieces=[np.zeros(0)] * len(views),
     )
-
-
-def _bonuses(question: str, candidates: Sequence[ScoringView], question_ids: frozenset[int]) -> list[float]:
-    about_asker, asked = asks_about_the_asker(question), words(question)
-    return [
-        turn_prior(
-            candidate.role or "",
-            _speaker(candidate.opening),
-            about_asker=about_asker,
-            question_words=asked,
-        )
-        if candidate.kind is Kind.TURN
-        else title_boost(candidate.heading, question_ids)
-        for candidate in candidates
-    ]
-
-
-def _speaker(opening: str) -> str | None:
-    """Who speaks; most texts have no colon where a name would end, and looking for one is sixty times faster."""
-    return speaker(opening) if ":" in opening or "：" in opening else None
+    table = decode_pieces([view.pieces for view in views])
+    if not len(table):
+        return best
+    meaning = Meaning(
+        vectors=decode_vectors([view.piece_vectors for view in views], len(table)),
+        question=question.vector,
+        weight=calibration.piece_weight,
+        chunk_part=calibration.cosine_weight * of_chunk[table.chunks],
+    )
+    titles = [decode_heading(view.heading) for view in views]
+    is_turn = np.array([view.kind is Kind.TURN for view in views])
+    found = score_pieces(table, titles, is_turn, question.terms, meaning)
+    scores = with_context(question.text, views, table.chunks, found)
+    edges = np.searchsorted(table.chunks, np.arange(len(views) + 1)).tolist()
+    analysed = [at for at in range(len(views)) if edges[at] < edges[at + 1]]
+    chosen = [edges[at] + int(np.argmax(scores[edges[at] : edges[at + 1]])) for at in analysed]
+    best.scores[analysed], best.lexical[analysed] = scores[chosen], found.lexical[chosen]
+    best.cosines[analysed], best.matched[analysed] = found.cosines[chosen], found.matched[chosen]
+    return replace(best, pieces=[scores[first:end] for first, end in pairwise(edges)])

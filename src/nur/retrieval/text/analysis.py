@@ -30,7 +30,7 @@ from zlib import crc32
 import regex
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-ANALYZER_VERSION = 1
+ANALYZER_VERSION = 2
 
 LONGEST_WHOLE = 64
 """Characters of a whole identifier that are kept: longer ones (base64, minified code) are noise as a whole."""
@@ -74,6 +74,7 @@ class TermIds:
 
     main: tuple[int, ...]  #: one for each word or bigram, in order
     extra: tuple[int, ...]
+    words: tuple[str, ...]  #: the casefolded word of each main one
 
 
 def term_id(term: Term) -> int:
@@ -110,6 +111,7 @@ class Analyzer:
             known = TermIds(
                 tuple(term_id(term) for term in terms if not term.extra),
                 tuple({term_id(term) for term in terms if term.extra}),
+                tuple(term.word for term in terms if not term.extra),
             )
             if len(token) <= LONGEST_CACHED:
                 if len(self._known) >= CACHED_TOKENS:

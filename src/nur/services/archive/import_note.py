@@ -119,7 +119,7 @@ class ImportNote:
         note = replace(
             note,
             token_count=chunked.token_count,
-            chunk_count=len(chunked.pieces),
+            chunk_count=len(chunked.analysed),
             chunking_version=policy.version,
             heading=chunked.heading,
         )

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.notes import Kind
 from nur.observability.events import EventLog
 from nur.retrieval.chunking import chunk
-from nur.retrieval.passages.sentence_maps import sentence_map
-from nur.retrieval.ranking.term_vectors import term_vector
-from nur.retrieval.ranking.title_boost import encode_heading, heading
+from nur.retrieval.pieces.analyse import analyse, piece_vectors
+from nur.retrieval.pieces.cut import cut
+from nur.retrieval.ranking.titles import encode_heading, heading
 from nur.retrieval.text.analysis import ANALYZER
 from nur.retrieval.text.tokens import tokenise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from nur.domain.chunks import Chunk
     from nur.domain.notes import Note
+    from nur.ports.embedder import TokenTable
     from nur.retrieval.chunking import ChunkingPolicy
+    from nur.retrieval.pieces.analyse import AnalysedPieces
+    from nur.retrieval.pieces.cut import Piece
     from nur.retrieval.text.tokens import Tokens
 
 log = EventLog("ChunkingService")
@@ -36,41 +41,41 @@ class AnalysedChunk:
 
     chunk: Chunk
     content_hash: str
-    terms: str  #: its lexical row
-    term_count: int
-    term_vector: bytes
-    sentences: bytes
+    pieces: AnalysedPieces  #: those that begin in it and in no later chunk
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkedText:
     """A text, ready to be embedded and written."""
 
-    pieces: tuple[AnalysedChunk, ...]
+    analysed: tuple[AnalysedChunk, ...]
     token_count: int
     heading: bytes
 
     @property
     def chunks(self) -> list[Chunk]:
         """The chunks alone."""
-        return [piece.chunk for piece in self.pieces]
+        return [one.chunk for one in self.analysed]
 
     @property
     def average_chunk_tokens(self) -> int:
         """Tokens per chunk, overlap counted in each."""
-        return round(sum(piece.chunk.token_count for piece in self.pieces) / len(self.pieces))
+        return round(sum(one.chunk.token_count for one in self.analysed) / len(self.analysed))
 
 
 async def chunk_text(
     text: str,
     policy: ChunkingPolicy,
+    table: TokenTable,
+    *,
+    kind: Kind,
     title: str | None = None,
     artifact_type: str | None = None,
     tokeniser: Callable[[str], Tokens] = tokenise,
 ) -> ChunkedText:
-    """Chunk and analyse, in a thread: a long text takes seconds."""
-    chunked = await asyncio.to_thread(_chunked, text, policy, title, artifact_type, tokeniser)
-    will_chunk = len(chunked.pieces) > 1
+    """Chunk and analyse, in a thread: a long text takes seconds. `table` has the token vectors of pieces."""
+    chunked = await asyncio.to_thread(_chunked, text, policy, kind, title, artifact_type, tokeniser, table)
+    will_chunk = len(chunked.analysed) > 1
     log.debug("chunk_decision", token_count=chunked.token_count, threshold=policy.whole_max, will_chunk=will_chunk)
     return chunked
 
@@ -80,9 +85,9 @@ async def text_hash(text: str) -> str:
     return sha256(text) if len(text) <= SHORT_TEXT else await asyncio.to_thread(sha256, text)
 
 
-def note_heading(text: str, title: str | None) -> bytes:
-    """The terms of a note's title, or of its first line, as search stores them."""
-    return encode_heading(heading(text, title), len(text), ANALYZER)
+def note_heading(text: str, title: str | None, kind: Kind) -> bytes:
+    """The terms of a note's title, or of its first line, as search stores them; what is said has no heading."""
+    return b"" if kind is Kind.TURN else encode_heading(heading(text, title), ANALYZER)
 
 
 def log_chunking(note: Note, chunked: ChunkedText, policy: ChunkingPolicy) -> None:
@@ -103,23 +108,32 @@ def log_chunking(note: Note, chunked: ChunkedText, policy: ChunkingPolicy) -> No
 def _chunked(
     text: str,
     policy: ChunkingPolicy,
+    kind: Kind,
     title: str | None,
     artifact_type: str | None,
     tokeniser: Callable[[str], Tokens],
+    table: TokenTable,
 ) -> ChunkedText:
     tokens = tokeniser(text)
     chunks = chunk(text, policy, artifact_type, tokeniser=lambda _: tokens)
-    return ChunkedText(tuple(map(_analysed, chunks)), len(tokens), note_heading(text, title))
+    pieces = cut(text, has_headings=kind is not Kind.TURN)
+    return ChunkedText(tuple(_analysed(text, chunks, pieces, table)), len(tokens), note_heading(text, title, kind))
 
 
-def _analysed(piece: Chunk) -> AnalysedChunk:
-    terms = term_vector(piece.searchable, ANALYZER)
-    sentences = sentence_map(piece.content, terms, ANALYZER)
-    return AnalysedChunk(
-        chunk=piece,
-        content_hash=sha256(piece.content),
-        terms=terms.lexical_row(),
-        term_count=terms.length,
-        term_vector=terms.encode(),
-        sentences=sentences.encode(),
-    )
+def _analysed(
+    text: str, chunks: Sequence[Chunk], pieces: Sequence[Piece], table: TokenTable
+) -> Iterator[AnalysedChunk]:
+    vectors = piece_vectors(text, pieces, table)
+    edges = [0, *_firsts(chunks, pieces)[1:], len(pieces)]
+    for one, (first, end) in zip(chunks, pairwise(edges), strict=True):
+        own = analyse(text, pieces[first:end], one.context, vectors[first:end], ANALYZER)
+        yield AnalysedChunk(one, sha256(one.content), own)
+
+
+def _firsts(chunks: Sequence[Chunk], pieces: Sequence[Piece]) -> list[int]:
+    """The first piece of each chunk: a piece belongs to the last chunk that its beginning is in.
+
+    Chunks overlap, so that chunk contains most of the piece.
+    """
+    starts = [piece.start for piece in pieces]
+    return [bisect_right(starts, one.start_char - 1) for one in chunks]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nur.domain.protection import ProtectionRules
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Floats
+    from nur.ports.embedder import Floats, TokenTable
     from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
@@ -71,6 +71,7 @@ class StoreNote:
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
     wake: Callable[[], None]  #: tells the worker that there is something to do
+    token_table: TokenTable  #: the packaged model's, for the vectors of pieces
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
     async def __call__(
@@ -155,7 +156,7 @@ class StoreNote:
         note = replace(wanted, revision=existing.revision + 1, updated_at=now)
         if wanted.meta.title != existing.meta.title:
             text = (await self.notes.texts([existing.note_id]))[existing.note_id]
-            note = replace(note, heading=await asyncio.to_thread(note_heading, text, wanted.meta.title))
+            note = replace(note, heading=await asyncio.to_thread(note_heading, text, wanted.meta.title, note.kind))
         ready = self.index.follows_commits and all(stored.has_vector for stored in chunks)
         write = NoteWrite(note=note, replaces=existing.revision, indexed=ready, action="update")
         await self.notes.write(write, caller.at(now))
@@ -177,7 +178,7 @@ class StoreNote:
     ) -> Stored:
         """Chunk, embed what is not `known`, then write everything in one transaction."""
         chunked, policy = await self.chunked(draft.kind, draft.text, draft.meta)
-        stats = ChunkingStats(chunked.token_count, len(chunked.pieces), policy.version, chunked.heading)
+        stats = ChunkingStats(chunked.token_count, len(chunked.analysed), policy.version, chunked.heading)
         note = next_note(draft, existing, stats, caller.principal, self.clock.now())
         if existing is None:
             note = replace(note, public_id=await self._free_id(note))
@@ -200,22 +201,31 @@ class StoreNote:
         )
         if ready:
             indexed = [
-                IndexedChunk(key, piece.chunk, piece.content_hash, vector)
-                for key, piece, vector in zip(keys, chunked.pieces, vectors, strict=True)
+                IndexedChunk(key, one.chunk, one.content_hash, vector)
+                for key, one, vector in zip(keys, chunked.analysed, vectors, strict=True)
                 if vector is not None
             ]
             await self.index.apply([operation(note, indexed)])
         else:
             self.wake()
         outcome = Outcome.REPLACED if existing is not None and self._is_alive(existing) else Outcome.CREATED
-        return _stored(note, outcome, [piece.content_hash for piece in chunked.pieces], indexed=ready)
+        return _stored(note, outcome, [one.content_hash for one in chunked.analysed], indexed=ready)
 
     async def chunked(self, kind: Kind, text: str, meta: NoteMetadata) -> tuple[ChunkedText, ChunkingPolicy]:
         """The text, chunked by its kind's policy, and the policy."""
         policy = self.policies[kind]
         artifact_type = meta.type if kind is Kind.ARTIFACT else None
         tokeniser = self.tokenisers.get(policy.tokenizer, tokenise)
-        return await chunk_text(text, policy, meta.title, artifact_type, tokeniser), policy
+        chunked = await chunk_text(
+            text,
+            policy,
+            self.token_table,
+            kind=kind,
+            title=meta.title,
+            artifact_type=artifact_type,
+            tokeniser=tokeniser,
+        )
+        return chunked, policy
 
     def _is_alive(self, note: Note) -> bool:
         """An expired note counts as deleted: storing it again revives it."""
@@ -233,15 +243,18 @@ def new_chunks(chunked: ChunkedText, vectors: list[Floats | None]) -> list[NewCh
     """The chunks of a text, as they are written."""
     return [
         NewChunk(
-            chunk=piece.chunk,
-            content_hash=piece.content_hash,
-            terms=piece.terms,
-            term_count=piece.term_count,
-            term_vector=piece.term_vector,
-            sentences=piece.sentences,
+            chunk=one.chunk,
+            content_hash=one.content_hash,
+            terms=one.pieces.terms,
+            term_count=one.pieces.term_count,
+            pieces=one.pieces.pieces,
+            atoms=one.pieces.atoms,
+            piece_vectors=one.pieces.vectors,
+            digest=one.pieces.digest,
+            words=one.pieces.words,
             vector=vector,
         )
-        for piece, vector in zip(chunked.pieces, vectors, strict=True)
+        for one, vector in zip(chunked.analysed, vectors, strict=True)
     ]
 
 

@@ -10,7 +10,6 @@ from nur.domain.filters import matches
 from nur.domain.notes import Status
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, filter_from_json
-from nur.retrieval.ranking.scores import confidence
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -108,8 +107,7 @@ def _sentence(trace: Trace, one: TracedCandidate) -> str:
     if one.verdict is CandidateOutcome.RETURNED:
         return f"Returned at place {one.place}: {_sum(one)}."
     if one.verdict is CandidateOutcome.BELOW_FLOOR:
-        sure = confidence(one.lexical or 0.0, one.cosine or 0.0)
-        return f"Below the relevance floor of {trace.outcome['floor']} with a confidence of {sure:.4f}: {_sum(one)}."
+        return f"Below the relevance floor of {trace.outcome['floor']}: {_sum(one)}."
     if one.verdict is CandidateOutcome.COLLAPSED:
         return f"Says the same as {one.instead}, which is shown instead: {_sum(one)}."
     return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
@@ -120,7 +118,7 @@ def _sum(one: TracedCandidate) -> str:
     if one.cosine is not None:
         parts.append(f"cosine {one.cosine:.4f}")
     if one.bonus:
-        parts.append(f"heading or speaker {one.bonus:.4f}")
+        parts.append(f"context {one.bonus:+.4f}")
     if one.rerank_score is not None:
         parts.append(f"reranker {one.rerank_score:.4f}")
     return f"score {one.score or 0:.4f} ({', '.join(parts)})"

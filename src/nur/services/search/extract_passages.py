@@ -8,11 +8,10 @@ from uuid import uuid4
 
 from nur.domain.chunks import chunk_public_id
 from nur.domain.search import Hit, Passage, Payload
+from nur.retrieval.passages.atoms import PassageChunk, PassageNote
 from nur.retrieval.passages.extract import extract
-from nur.retrieval.passages.neighbours import best_range, expand_chunk, room_for_context
-from nur.retrieval.passages.sentence_maps import SentenceMap
-from nur.retrieval.passages.sentence_scores import ScoredChunk
-from nur.retrieval.ranking.term_vectors import TermVector
+from nur.retrieval.passages.neighbours import best_range, expand_chunk, room_for_context, touches
+from nur.retrieval.pieces.atoms import LONGEST_ATOM, find_atoms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeighedTerms
     from nur.retrieval.ranking.rank import Ranked
 
-#: Chunks whose sentences are compared: with twenty, more sentences resemble the question by chance.
-PASSAGE_CHUNKS = 10
+#: Hits whose passages are compared: of twenty, more sentences resemble the question by chance.
+PASSAGE_NOTES = 10
+#: Chunks that passages are taken from, the best of these hits.
+PASSAGE_CHUNKS = 60
 #: A note up to this long is shown whole: cutting it saves nothing and loses its context.
-SHORT_NOTE = 500
-#: What is shown of a hit that the budget no longer reaches.
+SHORT_NOTE = 600
+#: What is shown of a hit that has no passage: its first sentences, about so many characters.
 EXCERPT = 160
 
 
@@ -52,7 +53,7 @@ class ExtractPassages:
 
         Chunks are read again: a note that was deleted since it was ranked is left out.
         """
-        shown = {group.shown.note_id for group in best}
+        shown = {group.shown.note_id for group in best[:PASSAGE_NOTES]}
         with_passages = [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
         wanted = {one.candidate.chunk_key: one.note_id for one in (*(group.shown for group in best), *with_passages)}
         read = await self.chunks.show(
@@ -62,9 +63,10 @@ class ExtractPassages:
             with_neighbours=request.expand_neighbors,
             with_texts=request.payload is Payload.TEXTS,
         )
+        best_lexical = max((one.lexical for one in ranked), default=0.0)
         # With neighbours, two thirds of the budget are for what surrounds the passages.
         budget = request.max_chars // 3 if request.expand_neighbors else request.max_chars
-        passages = _passages(terms, with_passages, read, budget)
+        passages = _within(best, _passages(terms, with_passages, read, best_lexical, budget), budget)
         hits = [
             _hit(
                 group,
@@ -78,17 +80,16 @@ class ExtractPassages:
         return with_neighbours(hits, read, request.max_chars) if request.expand_neighbors else hits
 
 
-def scored_chunk(read: ChunkWithNote, score: float) -> ScoredChunk:
-    """A chunk whose sentences are to be compared."""
-    stored = read.stored
-    return ScoredChunk(
-        str(stored.note_id),
-        stored.chunk.start_char,
-        stored.chunk.content,
-        score,
-        TermVector.decode(stored.term_vector),
-        SentenceMap.decode(read.sentences),
-    )
+def passage_note(found: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:
+    """A note that passages are taken from: its chunks that were found, best first."""
+    chunks = [
+        PassageChunk(
+            read.stored.chunk.start_char, read.stored.chunk.content, read.pieces, read.atoms, ranked.piece_scores
+        )
+        for ranked, read in found
+    ]
+    in_order = sorted(chunks, key=lambda chunk: chunk.start)
+    return PassageNote(str(found[0][0].note_id), found[0][0].score, in_order)
 
 
 def expanded(read: ChunkWithNote) -> ExpandedChunk | None:
@@ -113,7 +114,19 @@ def with_neighbours(hits: Sequence[Hit], read: Mapping[ChunkKey, ChunkWithNote],
     shown = sum(_characters(hit) for hit in hits)
     room = room_for_context(max_chars, shown, sum(hit.note.is_chunked for hit in hits))
     by_chunk = {one.stored.chunk_key: one for one in read.values()}
-    return [replace(hit, expanded=_surroundings(hit, by_chunk[hit.chunk_key], room)) for hit in hits]
+    return [
+        replace(
+            hit,
+            passages=_own_first(hit),
+            expanded=_surroundings(hit, by_chunk[hit.chunk_key], room),
+        )
+        for hit in hits
+    ]
+
+
+def _own_first(hit: Hit) -> tuple[Passage, ...]:
+    """Passages of the hit's own chunk first: they are what its neighbours surround."""
+    return tuple(sorted(hit.passages, key=lambda one: not touches(one.start_char, one.end_char, hit.chunk)))
 
 
 def _surroundings(hit: Hit, read: ChunkWithNote, room: int) -> ExpandedChunk | None:
@@ -129,17 +142,61 @@ def _characters(hit: Hit) -> int:
 
 
 def _passages(
-    terms: WeighedTerms, chunks: Sequence[Ranked], read: Mapping[ChunkKey, ChunkWithNote], max_chars: int
+    terms: WeighedTerms,
+    chunks: Sequence[Ranked],
+    read: Mapping[ChunkKey, ChunkWithNote],
+    best_lexical: float,
+    max_chars: int,
 ) -> Mapping[NoteId, Sequence[Passage]]:
     """The sentences that answer, the best of all chunks, by note."""
-    found = [(one, read[key]) for one in chunks if (key := one.candidate.chunk_key) in read]
-    legible = [scored_chunk(chunk, one.score) for one, chunk in found if chunk.sentences]
-    note_ids = {str(one.note_id): one.note_id for one in chunks}
-    by_note: dict[NoteId, list[Passage]] = {}
-    for extracted in extract(legible, terms, max_chars=max_chars):
-        passage = Passage(extracted.text, extracted.start, extracted.end, extracted.score)
-        by_note.setdefault(note_ids[extracted.note], []).append(passage)
-    return by_note
+    by_note: dict[NoteId, list[tuple[Ranked, ChunkWithNote]]] = {}
+    for one in chunks:
+        found = read.get(one.candidate.chunk_key)
+        if found is not None and found.stored.chunk_key == one.candidate.chunk_key:  # replaced ones were not scored
+            by_note.setdefault(one.note_id, []).append((one, found))
+    notes = {str(note_id): passage_note(found) for note_id, found in by_note.items()}
+    extracted = extract(list(notes.values()), terms, best_lexical=best_lexical, max_chars=max_chars) if notes else {}
+    return {
+        note_id: [Passage(one.text, one.start, one.end, one.score) for one in extracted.get(str(note_id), ())]
+        for note_id in by_note
+    }
+
+
+def _within(
+    best: Sequence[HitGroup], passages: Mapping[NoteId, Sequence[Passage]], max_chars: int
+) -> Mapping[NoteId, Sequence[Passage]]:
+    """The passages that fit into the budget, in the order of the hits; each hit keeps its best one.
+
+    Short notes, which are shown whole, spend it too.
+    """
+    left = max_chars
+    kept: dict[NoteId, Sequence[Passage]] = {}
+    for group in best:
+        one = group.shown
+        own: list[Passage] = []
+        for passage in passages.get(one.note_id, ()):
+            fitting = _first_sentences(passage, left)
+            if fitting.text or not own:
+                own.append(fitting if fitting.text else passage)
+                left -= len(own[-1].text)
+        kept[one.note_id] = own
+        left -= one.candidate.characters if _is_short(one) else 0
+    return kept
+
+
+def _first_sentences(passage: Passage, characters: int) -> Passage:
+    """The passage, or its first whole sentences, rows or lines that fit; that may be none."""
+    if len(passage.text) <= characters:
+        return passage
+    end = max((atom.end for atom in find_atoms(passage.text) if atom.end <= characters), default=0)
+    text = passage.text[:end].rstrip()
+    return replace(passage, text=text, end_char=passage.start_char + len(text))
+
+
+def _excerpt(text: str) -> int:
+    """Where the first sentences of a text end, of about EXCERPT characters; at least one."""
+    ends = [atom.end for atom in find_atoms(text[: 2 * EXCERPT + LONGEST_ATOM])]
+    return max((end for end in ends if end <= EXCERPT), default=ends[0] if ends else 0)
 
 
 def _hit(
@@ -151,7 +208,7 @@ def _hit(
 ) -> Hit:
     one, chunk = group.shown, read.stored.chunk
     if not passages:
-        end = len(chunk.content) if _is_short(one) else min(EXCERPT, len(chunk.content))
+        end = len(chunk.content) if _is_short(one) else _excerpt(chunk.content)
         passages = (Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score),)
     return Hit(
         note=read.note,

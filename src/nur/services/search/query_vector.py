@@ -1,4 +1,4 @@
-"""The vector to search with: a static embedder's questions weigh their words by how telling they are here."""
+"""The vectors to search with: those of static models weigh a question's words by how telling they are here."""
 
 from __future__ import annotations
 
@@ -29,13 +29,18 @@ class QueryVector:
     """Embeds questions."""
 
     embedder: Embedder
+    token_table: TokenTable  #: the packaged model's
 
     async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
-        """A unit vector. Raises as `Embedder.embed_query` does."""
+        """A unit vector to compare chunks with. Raises as `Embedder.embed_query` does."""
         if not isinstance(self.embedder, TokenTable):
             return await self.embedder.embed_query(question)
         weighted = await asyncio.to_thread(_weighted, question, self.embedder, corpus)
         return await self.embedder.embed_query(question) if weighted is None else weighted
+
+    async def for_pieces(self, question: str, corpus: CorpusStatistics) -> Floats | None:
+        """A unit vector to compare pieces with; None for a question without tokens."""
+        return await asyncio.to_thread(_weighted, question, self.token_table, corpus)
 
 
 def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:

@@ -10,7 +10,7 @@ from nur.domain.errors import RerankerDown
 from nur.domain.search import BOUNDARY
 from nur.observability.events import EventLog
 from nur.retrieval.passages.extract import extract
-from nur.services.search.extract_passages import expanded, scored_chunk
+from nur.services.search.extract_passages import expanded, passage_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,8 +87,8 @@ class Rerank:
     def _extracted(self, one: Ranked, read: ChunkWithNote, terms: WeighedTerms) -> str:
         """The sentences of a long chunk that answer, in the order of the text."""
         most = self.reranker.max_chars
-        if not read.sentences:
+        best = extract([passage_note([(one, read)])], terms, best_lexical=one.lexical, max_chars=most)
+        if not best:
             return read.stored.chunk.content[:most]
-        best = extract([scored_chunk(read, one.score)], terms, max_chars=most)
-        found = sorted(best, key=lambda passage: passage.start)
+        found = sorted(best[str(one.note_id)], key=lambda passage: passage.start)
         return f"\n{BOUNDARY}\n".join(passage.text for passage in found)[:most]

@@ -12,14 +12,17 @@ from nur.domain.notices import search_notice
 from nur.domain.search import EmptyReason, Fusion, Mode, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
+from nur.retrieval.ranking.confidence import answer_confidence
 from nur.retrieval.ranking.duplicates import fold_duplicates
-from nur.retrieval.ranking.grouping import shortlist
+from nur.retrieval.ranking.grouping import best_per_note, shortlist
 from nur.retrieval.ranking.queries import NO_TERMS
-from nur.retrieval.ranking.rank import rank
+from nur.retrieval.ranking.rank import PieceQuestion, rank
 from nur.services.search.search_log import SearchRun, Stopwatch
 
 if TYPE_CHECKING:
-    from nur.domain.search import SearchRequest
+    from collections.abc import Sequence
+
+    from nur.domain.search import Hit, SearchRequest
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.retrieval.calibration import ModelCalibration
@@ -87,6 +90,7 @@ class Search:
         stopwatch.lap("passages")
         degraded = found.degraded + ordered.degraded
         reason = None if hits else _empty_reason(found)
+        confidence = self._confidence(request, ranked, hits)
         result = SearchResult(
             hits=tuple(hits),
             search_id=uuid4(),
@@ -94,28 +98,33 @@ class Search:
             model=self.embedder.model,
             degraded=degraded,
             reason=reason,
-            notice=search_notice(request, degraded, reason, compared=found.is_compared),
-            confidence=best[0].shown.confidence if hits and request.mode is Mode.HYBRID else None,
+            notice=search_notice(request, degraded, reason, compared=found.is_compared, confidence=confidence),
+            confidence=confidence,
         )
         return SearchRun(request, found, ranked, ordered, result, floor, self.fusion, stopwatch.milliseconds)
 
     def ranked(self, request: SearchRequest, found: Retrieved) -> list[Ranked]:
         """Every candidate with its scores, best first; by meaning alone in dense mode."""
         by_meaning = request.mode is Mode.DENSE
-        return rank(
+        question = PieceQuestion(
             "" if by_meaning else request.query,
-            found.candidates.views,
-            found.candidates.context_turns,
             NO_TERMS if by_meaning else found.question.terms,
-            found.question.statistics.average_length,
-            found.candidates.cosines,
-            self.calibration,
-            self.fusion,
+            found.question.piece_vector,
+        )
+        candidates = found.candidates
+        return rank(
+            question, candidates.views, candidates.context_turns, candidates.cosines, self.calibration, self.fusion
         )
 
     def floor(self, request: SearchRequest, found: Retrieved) -> float | None:
         """The least confidence of an answer; None unless both rankers answered, as when it was measured."""
         return self.calibration.floor if request.mode is Mode.HYBRID and not found.degraded else None
+
+    def _confidence(self, request: SearchRequest, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> float | None:
+        """How likely it is that the first hit answers; None unless words and meaning were compared."""
+        if not hits or request.mode is not Mode.HYBRID or ranked[0].cosine is None:
+            return None
+        return answer_confidence(best_per_note(ranked))
 
     def _report(self, request: SearchRequest, result: SearchResult, seconds: float) -> None:
         metrics.SEARCHES.labels(request.tool).inc()

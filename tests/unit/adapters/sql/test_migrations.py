@@ -33,7 +33,7 @@ from tests.store_notes import ALL, START, a_note, at, chunks_of
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-FTS5 = ("chunk_terms", "chunk_vocabulary")
+FTS5 = ("piece_terms", "piece_vocabulary")
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_a_store_at_0002_is_migrated_with_its_data(engine: Engine, tmp_pat
     migrate_to(engine, "0002")
     put(engine, "memory_notes", {**note_values(note), "text": "Tea."})
     chunk = chunk_values(note, new, START, indexed=False)
-    put(engine, "memory_note_chunks", {"profile": chunk.pop("term_vector"), **chunk})
+    put(engine, "memory_note_chunks", {"profile": b"old", "sentences": b"old", **chunk})
     job = {"note_id": note.note_id, "revision": 1, "state": "pending", "available_at": START, "created_at": START}
     put(engine, "indexing_outbox", job)
     trace = {"trace_id": trace_id, "search_id": uuid4(), "tenant_id": "default", "principal": "ann", "request": {}}
@@ -154,7 +154,6 @@ async def test_a_store_at_0002_is_migrated_with_its_data(engine: Engine, tmp_pat
     await stores.open(START)
     try:
         (stored,) = await stores.chunks.of_note(note.note_id)
-        assert stored.term_vector == new.term_vector
         assert stored.chunk == new.chunk
         assert [one.note_id for one in await stores.notes.page(ALL, START, limit=9)] == [note.note_id]
         (leased,) = await stores.outbox.lease("w", 9, START, 60)

@@ -53,7 +53,7 @@ READS: dict[str, Callable[[Connection], object]] = {
     "a note's open job": lambda connection: outbox.enqueue(connection, NOTE_ID, 1, START),
 }
 #: A whole table row by row, or all notes of a tenant or of one kind.
-WALKS = re.compile(r"^SCAN (?!chunk_terms|.* USING .*ix_chunks_unindexed)|\(tenant_id=\?( AND kind=\?)?\)")
+WALKS = re.compile(r"^SCAN (?!piece_terms|.* USING .*ix_chunks_unindexed)|\(tenant_id=\?( AND kind=\?)?\)")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Lexical rows in an FTS5 table.
+"""Lexical rows in an FTS5 table, one per piece.
 
-An ordinary FTS5 table over our own terms: contentless tables of SQLite 3.40 cannot delete. Its row id is the chunk's
-key. The tokenizer splits at spaces alone, since the analyzer has done the real work.
+An ordinary FTS5 table over our own terms: contentless tables of SQLite 3.40 cannot delete. The tokenizer splits at
+spaces alone, since the analyzer has done the real work. A row's id is made of its chunk's key and the piece's number.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Float, bindparam, column, func, select, table, text
 
+from nur.adapters.sql.lexical_index import FoundByWords
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
-from nur.ports.chunks import TermFrequency
+from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,20 +23,37 @@ if TYPE_CHECKING:
 #: Everything but spaces and control characters belongs to a term: combining marks, dots, plus signs.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
 CREATE = (
-    f'CREATE VIRTUAL TABLE chunk_terms USING fts5(terms, tokenize = "{_TOKENIZER}")',
-    "CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab(chunk_terms, row)",
+    f'CREATE VIRTUAL TABLE piece_terms USING fts5(terms, tokenize = "{_TOKENIZER}")',
+    "CREATE VIRTUAL TABLE piece_vocabulary USING fts5vocab(piece_terms, row)",
 )
 
-_terms = table("chunk_terms", column("rowid"))
+#: Bits of a row id that number the pieces of one chunk: 16 million, more than the longest note has characters.
+PIECE_BITS = 24
+
+_terms = table("piece_terms", column("rowid"))
 _chunks = memory_note_chunks.c
+_chunk_key = _terms.c.rowid.op(">>")(PIECE_BITS)
 _BEST = (
-    select(_terms.c.rowid, func.bm25(text("chunk_terms"), type_=Float).label("bm25"))
+    select(_terms.c.rowid, func.bm25(text("piece_terms"), type_=Float).label("bm25"))
     .select_from(_terms)
-    .join(memory_note_chunks, _chunks.chunk_key == _terms.c.rowid)
-    .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
-    .where(text("chunk_terms MATCH :match"))
+    .where(text("piece_terms MATCH :match"))
     .order_by(text("bm25"), _terms.c.rowid)
     .limit(bindparam("wanted"))
+)
+_BEST_MATCHING = _BEST.join(memory_note_chunks, _chunks.chunk_key == _chunk_key).join(
+    memory_notes, memory_notes.c.note_id == _chunks.note_id
+)
+_MATCHING = (
+    select(_chunks.chunk_key)
+    .select_from(memory_note_chunks)
+    .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
+)
+
+
+_WORDS_AFTER = "SELECT word_key, term, word FROM lexical_words WHERE word_key > ? ORDER BY word_key LIMIT ?"
+_FORGET_WORDS = (
+    "DELETE FROM lexical_words WHERE NOT EXISTS"
+    " (SELECT 1 FROM piece_vocabulary AS v WHERE v.term = printf('%08x', lexical_words.term))"
 )
 
 
@@ -45,48 +63,76 @@ def match_expression(terms: Sequence[str]) -> str:
     return " OR ".join(quoted)
 
 
-#: A term in so many chunks is common: FTS5 counts by walking all of them, and a few more or less change nothing.
+#: A term in so many pieces is common: FTS5 counts by walking all of them, and a few more or less change nothing.
 COMMON = 256
-#: Counts of common terms are taken again when this share of the chunks has come or gone.
+#: Counts of common terms are taken again when this share of the pieces has come or gone.
 STALE_SHARE = 0.01
+#: So many times the wanted pieces are ranked before any is filtered: filtering every piece that contains a word costs
+#: more than ranking it. Where too few of them pass, all are filtered.
+UNFILTERED = 4
 
 
 class Fts5LexicalIndex:
     """The lexical rows of a SQLite store.
 
-    Remembers how common the common terms are: counting those of one question costs 2 ms at 10,000 chunks, 6 at 50,000.
+    Remembers how common the common terms are: counting those of one question costs 2 ms at 10,000 pieces, 6 at 50,000.
     """
 
     def __init__(self) -> None:
         self._common: dict[str, TermFrequency] = {}
-        self._changed = 0  #: chunks that came or went since they were counted
+        self._changed = 0  #: pieces that came or went since they were counted
+        self._stored_words: set[int] = set()  #: terms whose word is known to be committed
 
-    def add(self, connection: Connection, terms: Mapping[ChunkKey, str]) -> None:
-        """Write the lexical rows of new chunks."""
-        connection.exec_driver_sql("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", list(terms.items()))
-        self._changed += len(terms)
+    def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
+        """Write the lexical rows of new chunks, one for each of their pieces, and the words of their terms."""
+        rows = [(_row_id(key, at), row) for key, rows in terms.items() for at, row in enumerate(rows)]
+        if rows:
+            connection.exec_driver_sql("INSERT INTO piece_terms (rowid, terms) VALUES (?, ?)", rows)
+        self._changed += len(rows)
+        new = [word for word in words.items() if word[0] not in self._stored_words]
+        if new:
+            connection.exec_driver_sql("INSERT OR IGNORE INTO lexical_words (term, word) VALUES (?, ?)", new)
 
-    def remove(self, connection: Connection, keys: Sequence[ChunkKey]) -> None:
+    def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
         """Remove the lexical rows of chunks that go."""
-        connection.exec_driver_sql("DELETE FROM chunk_terms WHERE rowid = ?", [(key,) for key in keys])
-        self._changed += len(keys)
+        rows = [(_row_id(key, at),) for key, count in pieces.items() for at in range(count)]
+        if rows:
+            connection.exec_driver_sql("DELETE FROM piece_terms WHERE rowid = ?", rows)
+        self._changed += len(rows)
 
     def optimize(self, connection: Connection) -> None:
-        """Merge everything into one segment, so that no older one still holds what was removed."""
-        connection.exec_driver_sql("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
+        """Merge everything into one segment, so that no older one still has what was removed, and forget its words."""
+        connection.exec_driver_sql("INSERT INTO piece_terms (piece_terms) VALUES ('optimize')")
+        connection.exec_driver_sql(_FORGET_WORDS)
+        self._stored_words = set()
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
-    ) -> list[ChunkKey]:
-        """Chunks with any of the terms whose notes fulfil the condition, best first."""
+    ) -> FoundByWords:
+        """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
         if not terms:
-            return []
-        found = connection.execute(_BEST.where(where), {"match": match_expression(terms), "wanted": limit})
-        return [ChunkKey(row.rowid) for row in found]
+            return FoundByWords([], has_more=False)
+        asked = {"match": match_expression(terms), "wanted": UNFILTERED * limit}
+        ranked = [row.rowid >> PIECE_BITS for row in connection.execute(_BEST, asked)]
+        distinct = list(dict.fromkeys(ranked))
+        matching = set(connection.execute(_MATCHING.where(_chunks.chunk_key.in_(distinct), where)).scalars())
+        found = [key for key in ranked if key in matching]
+        if len(found) < limit and len(ranked) == UNFILTERED * limit:
+            rows = connection.execute(_BEST_MATCHING.where(where), asked | {"wanted": limit})
+            found = [row.rowid >> PIECE_BITS for row in rows]
+        best = dict.fromkeys(ChunkKey(key) for key in found[:limit])
+        return FoundByWords(list(best), has_more=len(found) >= limit)
 
-    def frequencies(self, connection: Connection, terms: Sequence[str], chunks: int) -> dict[str, TermFrequency]:
-        """How common each term is among so many chunks; unknown terms are left out."""
-        if self._changed > STALE_SHARE * chunks:
+    def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
+        """The words that were stored after this one, in order."""
+        rows = connection.exec_driver_sql(_WORDS_AFTER, (after, limit)).all()
+        found = [StoredWord(*row) for row in rows]
+        self._stored_words.update(word.term for word in found)
+        return found
+
+    def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
+        """How common each term is among so many pieces; unknown terms are left out."""
+        if self._changed > STALE_SHARE * pieces:
             self._common, self._changed = {}, 0
         common = self._common  # other threads may start a new one meanwhile
         found: dict[str, TermFrequency] = {}
@@ -94,11 +140,19 @@ class Fts5LexicalIndex:
             known = common.get(term) or _count(connection, term)
             if known is not None:
                 found[term] = known
-                if known.chunks >= COMMON:
+                if known.pieces >= COMMON:
                     common[term] = known
         return found
 
 
+def _row_id(chunk_key: ChunkKey, piece: int) -> int:
+    return (chunk_key << PIECE_BITS) | piece
+
+
 def _count(connection: Connection, term: str) -> TermFrequency | None:
-    row = connection.exec_driver_sql("SELECT doc, cnt FROM chunk_vocabulary WHERE term = ?", (term,)).first()
-    return None if row is None else TermFrequency(row.doc, row.cnt)
+    # By the driver's cursor: a question asks for a hundred terms, and SQLAlchemy takes longer than SQLite.
+    cursor = connection.connection.cursor()
+    cursor.execute("SELECT doc, cnt FROM piece_vocabulary WHERE term = ?", (term,))
+    row = cursor.fetchone()
+    cursor.close()
+    return None if row is None else TermFrequency(*row)

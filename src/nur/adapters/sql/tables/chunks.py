@@ -23,8 +23,6 @@ memory_note_chunks = Table(
     Column("revision", Integer, nullable=False),  #: the note's, kept beside so that one index finds what is stale
     Column("indexed_revision", Integer),  #: the revision that the vector index holds
     Column("term_count", Integer, nullable=False),
-    Column("term_vector", LargeBinary, nullable=False),
-    Column("sentences", LargeBinary, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("text", Text, nullable=False),
     Index("uq_chunks_place", "note_id", "chunk_index", unique=True),
@@ -35,6 +33,18 @@ memory_note_chunks = Table(
         postgresql_where=text("indexed_revision IS NULL OR indexed_revision <> revision"),
     ),
     sqlite_autoincrement=True,  # a key is never used twice, so an index can never show the wrong chunk
+)
+
+chunk_pieces = Table(
+    "chunk_pieces",
+    metadata,
+    # All pieces of a chunk in one row: a search scores thousands, and rows cost more than bytes.
+    Column("chunk_key", BIG_KEY, ForeignKey("memory_note_chunks.chunk_key", ondelete="CASCADE"), primary_key=True),
+    Column("piece_count", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("pieces", LargeBinary, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+    Column("atoms", LargeBinary, nullable=False),
 )
 
 note_chunk_embeddings = Table(
@@ -57,10 +67,20 @@ note_embeddings = Table(
     Column("vec", Vector, nullable=False),
 )
 
+lexical_words = Table(
+    "lexical_words",
+    metadata,
+    Column("word_key", BIG_KEY, primary_key=True),  #: in the order in which words were first stored
+    Column("term", BigInteger, nullable=False, unique=True),
+    Column("word", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
 lexical_totals = Table(
     "lexical_totals",
     metadata,
     Column("row", Integer, primary_key=True),  #: always 1
     Column("chunks", BigInteger, nullable=False),
+    Column("pieces", BigInteger, nullable=False, server_default="0"),
     Column("terms", BigInteger, nullable=False),
 )

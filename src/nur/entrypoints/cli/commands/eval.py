@@ -17,7 +17,7 @@ from nur.evaluation import dataset
 from nur.evaluation.calibrating import LEAST_QUESTIONS
 from nur.evaluation.plot import svg
 from nur.evaluation.record import record
-from nur.evaluation.run import Wanted, evaluate, evaluate_own
+from nur.evaluation.run import Wanted, evaluate, evaluate_own, evaluate_together
 from nur.evaluation.table import figure, tables
 from nur.settings import load as load_settings
 
@@ -36,6 +36,9 @@ WIDE = 200
 @click.option("--self", "own", is_flag=True, help="Measure your own store, with questions drawn from it.")
 @click.option(
     "--calibrate", is_flag=True, help="With --self: choose the relevance floor and keep it in the data folder."
+)
+@click.option(
+    "--together", is_flag=True, help="Load all sets into one store and ask each one's questions of all of it."
 )
 @click.option(
     "--baseline",
@@ -79,6 +82,8 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     """
     if bool(paths) == options["own"]:
         raise click.UsageError("Give the folder of a data set, or --self to measure your own store.")
+    if options["together"] and options["own"]:
+        raise click.UsageError("--together loads data sets; --self measures your own store.")
     if options["calibrate"] and not options["own"]:
         raise click.UsageError("--calibrate needs --self: it measures your own store.")
     reports, calibration = asyncio.run(_evaluate(paths, options))
@@ -112,6 +117,8 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
     console = Console(stderr=True)
     bars = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*bars, console=console, transient=True, disable=not console.is_terminal) as progress:
+        if options["together"]:
+            return await evaluate_together(folders, wanted, progress), None
         if not options["own"]:
             return [await evaluate(folder, wanted, progress) for folder in folders], None
         place = {"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}

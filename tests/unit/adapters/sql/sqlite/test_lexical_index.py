@@ -48,8 +48,8 @@ def test_no_terms_make_fts5_stumble(asked: list[str]) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(CREATE[0])
         for rowid, words in ((1, "zzzzzzzz"), (2, "zzzzzzzz yyyyyyyy")):
-            connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (rowid, words))
-        query = "SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?"
+            connection.execute("INSERT INTO piece_terms (rowid, terms) VALUES (?, ?)", (rowid, words))
+        query = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ?"
         assert connection.execute(query, (match_expression(asked),)).fetchall() == []  # nor do they mean anything
         assert connection.execute(query, (match_expression([*asked, "yyyyyyyy"]),)).fetchall() == [(2,)]
 
@@ -59,11 +59,11 @@ def test_term_numbers_are_found_as_they_were_written(numbers: list[str]) -> None
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in CREATE:
             connection.execute(statement)
-        connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (1, ?)", (" ".join(numbers),))
+        connection.execute("INSERT INTO piece_terms (rowid, terms) VALUES (1, ?)", (" ".join(numbers),))
         for number in numbers:
-            query = "SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?"
+            query = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ?"
             assert connection.execute(query, (match_expression([number]),)).fetchall() == [(1,)]
-        found = connection.execute("SELECT term, doc FROM chunk_vocabulary ORDER BY term").fetchall()
+        found = connection.execute("SELECT term, doc FROM piece_vocabulary ORDER BY term").fetchall()
         assert found == [(number, 1) for number in sorted(numbers)]
 
 
@@ -78,7 +78,7 @@ def connection() -> Iterator[Connection]:
 
 
 def add(lexical_index: Fts5LexicalIndex, connection: Connection, first: int, count: int, terms: str) -> None:
-    lexical_index.add(connection, {ChunkKey(first + number): terms for number in range(count)})
+    lexical_index.add(connection, {ChunkKey(first + number): [terms] for number in range(count)}, {})
 
 
 def test_a_rare_term_is_counted_each_time(connection: Connection) -> None:
@@ -93,15 +93,15 @@ def test_a_common_terms_count_lags_by_a_hundredth_at_most(connection: Connection
     add(lexical_index, connection, 1, 10 * COMMON, "tea tea")
     stored = 10 * COMMON
     for chunk in range(stored + 1, stored + 200):
-        lexical_index.add(connection, {ChunkKey(chunk): "tea tea"})
+        lexical_index.add(connection, {ChunkKey(chunk): ["tea tea"]}, {})
         found = lexical_index.frequencies(connection, ["tea"], chunk)["tea"]
-        assert chunk * 0.99 <= found.chunks + 1 <= chunk + 1
-        assert found.occurrences == 2 * found.chunks
+        assert chunk * 0.99 <= found.pieces + 1 <= chunk + 1
+        assert found.occurrences == 2 * found.pieces
 
 
 def test_a_common_term_that_goes_is_forgotten(connection: Connection) -> None:
     lexical_index = Fts5LexicalIndex()
     add(lexical_index, connection, 1, COMMON, "tea")
-    assert lexical_index.frequencies(connection, ["tea"], COMMON)["tea"].chunks == COMMON
-    lexical_index.remove(connection, [ChunkKey(key) for key in range(1, COMMON + 1)])
+    assert lexical_index.frequencies(connection, ["tea"], COMMON)["tea"].pieces == COMMON
+    lexical_index.remove(connection, {ChunkKey(key): 1 for key in range(1, COMMON + 1)})
     assert lexical_index.frequencies(connection, ["tea"], 0) == {}

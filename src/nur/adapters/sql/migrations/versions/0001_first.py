@@ -4,10 +4,15 @@ import sqlalchemy as sa
 from alembic import op
 
 from nur.adapters.sql.columns import Moment, Vector
-from nur.adapters.sql.sqlite.lexical_index import CREATE as FTS5
 
 revision = "0001"
 down_revision = None
+
+TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+FTS5 = (
+    f'CREATE VIRTUAL TABLE chunk_terms USING fts5(terms, tokenize = "{TOKENIZER}")',
+    "CREATE VIRTUAL TABLE chunk_vocabulary USING fts5vocab(chunk_terms, row)",
+)
 
 
 def upgrade() -> None:

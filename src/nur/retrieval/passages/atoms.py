@@ -1,0 +1,174 @@
+"""The atoms that passages are made of: those of the best pieces and of the pieces beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nur.retrieval.pieces.stored import decode_atoms, decode_pieces
+from nur.retrieval.ranking.scores import find_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from nur.retrieval.pieces.stored import AtomTable, PieceTable
+    from nur.retrieval.ranking.queries import WeighedTerms
+
+BEST_PIECES = 60
+"""Pieces that passages grow around; more only take longer."""
+
+BESIDE = 3
+"""Pieces on either side of a good one whose atoms are looked at, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageChunk:
+    """A chunk that passages may be taken from."""
+
+    start: int  #: where its text starts in the note, in characters
+    text: str
+    pieces: bytes
+    atoms: bytes
+    piece_scores: NDArray[np.float64]
+
+    @property
+    def end(self) -> int:
+        """Where its text ends in the note."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageNote:
+    """A note that passages may be taken from."""
+
+    name: str
+    score: float
+    chunks: Sequence[PassageChunk]  #: in the order of the text
+
+    def read(self, start: int, end: int) -> str:
+        """The characters from `start` to `end`, as far as the chunks have them."""
+        text = ""
+        for chunk in self.chunks:
+            at = start + len(text)
+            if chunk.start <= at < min(chunk.end, end):
+                text += chunk.text[at - chunk.start : end - chunk.start]
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """Atoms of several notes: those of a note in order, each once."""
+
+    notes: NDArray[np.int64]  #: the number of the note of each
+    starts: NDArray[np.int64]  #: characters, in the note
+    ends: NDArray[np.int64]
+    runs: NDArray[np.int64]  #: atoms with the same number follow each other without a gap
+    piece_scores: NDArray[np.float64]  #: of the piece it belongs to
+    words: NDArray[np.float64]
+    counts: NDArray[np.float64]  #: one row per atom, one column per term of the question
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadChunk:
+    """A chunk with its pieces and atoms decoded."""
+
+    note: int
+    chunk: PassageChunk
+    pieces: PieceTable
+    atoms: AtomTable
+    reach: int  #: the end of what can be read without a gap from here on
+
+
+def gather(notes: Sequence[PassageNote], terms: WeighedTerms) -> Atoms:
+    """The atoms of the best pieces and of those beside them."""
+    chunks = list(_decoded(notes))
+    chosen = _chosen_pieces(chunks)
+    parts = [_atoms_of(one, of_chunk, terms) for one, of_chunk in zip(chunks, chosen, strict=True)]
+    none = np.zeros(0, np.int64)
+    numbers = np.concatenate([none, *(part.notes for part in parts)])
+    starts = np.concatenate([none, *(part.starts for part in parts)])
+    ends = np.concatenate([none, *(part.ends for part in parts)])
+    return Atoms(
+        notes=numbers,
+        starts=starts,
+        ends=ends,
+        runs=_runs(numbers, starts, ends),
+        piece_scores=np.concatenate([np.zeros(0), *(part.piece_scores for part in parts)]),
+        words=np.concatenate([np.zeros(0), *(part.words for part in parts)]),
+        counts=np.concatenate([np.zeros((0, terms.ids.size)), *(part.counts for part in parts)]),
+    )
+
+
+def _decoded(notes: Sequence[PassageNote]) -> Iterator[_ReadChunk]:
+    for number, note in enumerate(notes):
+        reach = 0
+        readable: list[int] = []
+        for chunk in reversed(note.chunks):
+            reach = max(reach, chunk.end) if readable and note.chunks[-len(readable)].start <= chunk.end else chunk.end
+            readable.append(reach)
+        for chunk, end in zip(note.chunks, reversed(readable), strict=True):
+            if chunk.piece_scores.size:  # none begins in it, or it waits to be analysed again
+                yield _ReadChunk(number, chunk, decode_pieces([chunk.pieces]), decode_atoms(chunk.atoms), end)
+
+
+def _chosen_pieces(chunks: Sequence[_ReadChunk]) -> list[NDArray[np.bool_]]:
+    """For each chunk, which of its pieces are among the best of all, or beside one of them."""
+    sizes = [len(one.pieces) for one in chunks]
+    notes = np.repeat([one.note for one in chunks], sizes)
+    scores = np.concatenate([np.zeros(0), *(one.chunk.piece_scores for one in chunks)])
+    best = np.argsort(-scores, kind="stable")[:BEST_PIECES]
+    chosen = np.zeros(len(scores), bool)
+    for step in range(-BESIDE, BESIDE + 1):
+        at = best + step
+        exists = (at >= 0) & (at < len(scores))
+        at, around = at[exists], best[exists]
+        chosen[at[notes[at] == notes[around]]] = True
+    return np.split(chosen, np.cumsum(sizes)[:-1])
+
+
+def _atoms_of(one: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -> Atoms:
+    """The atoms of one chunk's chosen pieces, as far as they can be read whole."""
+    atoms, pieces = one.atoms, one.pieces
+    piece_of = np.repeat(np.arange(len(pieces)), atoms.per_piece)
+    ends = pieces.starts[0] + np.cumsum(atoms.characters)
+    kept = np.flatnonzero(chosen[piece_of] & (ends <= one.reach))
+    return Atoms(
+        notes=np.full(kept.size, one.note),
+        starts=(ends - atoms.characters)[kept],
+        ends=ends[kept],
+        runs=np.zeros(kept.size, np.int64),
+        piece_scores=one.chunk.piece_scores[piece_of[kept]],
+        words=atoms.words[kept],
+        counts=_counts(atoms, pieces, piece_of, terms)[kept],
+    )
+
+
+def _counts(
+    atoms: AtomTable, pieces: PieceTable, piece_of: NDArray[np.int64], terms: WeighedTerms
+) -> NDArray[np.float64]:
+    """How often each atom has each term of the question."""
+    column = np.full(pieces.ids.size, -1)
+    at, columns = find_ids(pieces.ids, terms.ids)
+    column[at] = columns
+    first_id = np.cumsum(pieces.term_counts) - pieces.term_counts
+    of_terms = np.repeat(np.arange(piece_of.size), atoms.term_counts)
+    columns = column[first_id[piece_of[of_terms]] + atoms.terms]
+    hit = columns >= 0
+    size = (piece_of.size, terms.ids.size)
+    flat = np.bincount(of_terms[hit] * terms.ids.size + columns[hit], minlength=size[0] * size[1])
+    return flat.reshape(size).astype(np.float64)
+
+
+def _runs(notes: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the stretches of atoms that follow each other."""
+    breaks = np.ones(len(notes), bool)
+    breaks[1:] = (starts[1:] != ends[:-1]) | (notes[1:] != notes[:-1])
+    runs: NDArray[np.int64] = np.cumsum(breaks)
+    return runs
