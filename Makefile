@@ -39,7 +39,9 @@ check: .venv/.dev ## style, types, import rules, spelling
 	$(BIN)/typos
 
 unit: .venv/.dev ## the test suite: unit, contract, integration, acceptance
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=
+	@echo "Lines and branches that the tests reach, in percent (details: $(BIN)/coverage report --skip-covered):"
+	@$(BIN)/coverage report --format=total
 
 dist: .venv/.dev ## build wheel, sdist and MCPB bundle into dist/, and check them in a fresh environment
 	$(INSTALL) -r requirements/dist.txt
