@@ -39,7 +39,7 @@ check: .venv/.dev ## style, types, import rules, spelling
 	$(BIN)/typos
 
 unit: .venv/.dev ## the test suite: unit, contract, integration, acceptance
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=
+	$(BIN)/python -m pytest -n 2 --randomly-seed=1 --cov --cov-report=
 	@echo "Lines and branches that the tests reach, in percent (details: $(BIN)/coverage report --skip-covered):"
 	@$(BIN)/coverage report --format=total
 

@@ -6,7 +6,9 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
+from hypothesis import settings
 
 from nur.observability import events
 from nur.settings import Settings
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest_plugins = ["tests.servers.fixtures"]
+
+#: The same examples in every run, without a limit of time: what fails on a busy machine failed for a reason.
+#: `HYPOTHESIS_PROFILE=explore make unit` draws new ones.
+settings.register_profile("repeat", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+#: HTTP calls of tests wait longer than the library's own 5 seconds, which are too few when two cores run many servers.
+httpx2._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0
 
 
 @pytest.fixture(autouse=True)
