@@ -43,6 +43,7 @@ from nur.services.notes.reembed_artifact import ReembedArtifact
 from nur.services.notes.remember import Remember
 from nur.services.notes.store_note import StoreNote
 from nur.services.notes.trash import Trash
+from nur.services.notes.versions import Versions
 from nur.services.privacy import PrivacyFilter
 from nur.services.search.explain import Explain
 from nur.services.search.extract_passages import ExtractPassages
@@ -109,6 +110,7 @@ class Services:
     list_notes: ListNotes
     forget: Forget
     trash: Trash
+    versions: Versions
     export_notes: ExportNotes
     import_notes: ImportNotes
     housekeeping: Housekeeping
@@ -146,6 +148,7 @@ def assemble(
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
+    edit_note = EditNote(store, get_note, clock, on_failure.for_others)
     find_duplicates = FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock)
     ingest = Ingest(store, clock)
     reader = ChildFileReader(settings.file_timeout, settings.file_memory)
@@ -164,7 +167,7 @@ def assemble(
         add_event=AddEvent(store, clock),
         get_note=get_note,
         read_note=ReadNote(get_note, chunks, stores.index_marks, find_duplicates),
-        edit_note=EditNote(store, get_note, clock, on_failure.for_others),
+        edit_note=edit_note,
         find_duplicates=find_duplicates,
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
@@ -172,6 +175,7 @@ def assemble(
         list_notes=ListNotes(notes, privacy, clock),
         forget=forget,
         trash=trash,
+        versions=Versions(stores.archive, get_note, edit_note),
         export_notes=ExportNotes(stores.archive, privacy),
         import_notes=ImportNotes(ImportNote(notes, stores.archive, store, clock), worker.wake),
         housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),

@@ -29,6 +29,7 @@ COMMANDS = {
     "list": "List what is stored, newest first.",
     "get": "Show a note of any kind, with its whole text.",
     "edit": "Change a note's text, title or type.",
+    "versions": "List a note's previous texts, show one or restore it.",
     "forget": "Move notes to the trash.",
     "restore-note": "Bring notes back from the trash.",
     "purge": "Erase notes for good.",

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces, uploads
+from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces, uploads, versions
 from nur.entrypoints.rest.openapi import described
 from nur.observability.events import EventLog, traced
 
@@ -33,6 +33,7 @@ Writes take an `Idempotency-Key`; edits and deletes take `If-Match` with the `ET
 ROUTERS = (
     uploads.router,  # before the routes that take JSON at the same address
     create.router,
+    versions.router,  # before the notes: an id may hold slashes
     notes.router,
     searches.router,
     traces.searches_router,

@@ -51,6 +51,14 @@ _TRACE: dict[str, Any] = {
     "candidates": [_CANDIDATE],
 }
 
+_VERSION: dict[str, Any] = {
+    "version": 1,
+    "current": False,
+    "title": None,
+    "characters": len(TEXT),
+    "content_hash": "d2c7e7e0f58b11b7d8a5ff9f8dd1f4b2f95d4b4b9ac3a5a0e3fb0a2a2f0b5b11",
+    "replaced_at": STORED_AT,
+}
 _NOTE: dict[str, Any] = {
     "note_id": NOTE_ID,
     "kind": "note",
@@ -130,6 +138,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "NoteOut": {**_NOTE, "text": TEXT, "index_state": "indexed"},
     "NotePage": {"notes": [{**_NOTE, "preview": TEXT}], "next_cursor": None},
+    "VersionsOut": {"note_id": NOTE_ID, "versions": [_VERSION]},
+    "VersionOut": {**_VERSION, "text": TEXT},
     "TrashOut": {"notes": [{**_NOTE, "preview": TEXT, "status": "deleted", "deleted_at": STORED_AT, "revision": 2}]},
     "SearchOut": {
         "search_id": SEARCH_ID,
@@ -157,6 +167,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "error": None,
     },
     "OutboxOut": {"pending": 2, "dead": 0, "oldest_seconds": 1.5, "last_error": None, "dead_letters": []},
+    "ImportOut": {
+        "created": 118,
+        "updated": 0,
+        "unchanged": 1,
+        "kept": 0,
+        "failed": 1,
+        "failures": [{"line": 7, "reason": "meta.confidence: must be a number between 0 and 1"}],
+        "complete": True,
+    },
     "Retried": {"retried": 1},
     "StatsOut": {"notes": {"memory": 64, "turn": 23, "artifact": 9, "note": 12, "event": 0}},
     "EmbeddingOut": {

@@ -12,7 +12,7 @@ from nur.domain.retention import end, expiry, lasting
 from nur.domain.writes import Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from nur.domain.access import Caller
@@ -50,13 +50,22 @@ class EditNote:
 
         Raises NotFound, BadRequest, StaleRevision, EmbedderDown, KeyRefused.
         """
+        return await self.apply(public_id, lambda note: (self._wanted(note, edit), edit.text), caller, revision)
+
+    async def apply(
+        self, public_id: str, change: Callable[[Note], tuple[Note, str | None]], caller: Caller, revision: int | None
+    ) -> Stored:
+        """Give the note what `change` makes of it, and another text unless that is None.
+
+        Raises NotFound, StaleRevision, Conflict, EmbedderDown, KeyRefused.
+        """
         for _ in range(ROUNDS):
             note = await self.get(public_id, caller)
             if revision is not None and note.revision != revision:
                 raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then edit.")
-            wanted = self._wanted(note, edit)
+            wanted, text = change(note)
             try:
-                return await self.store.edit(note, wanted, edit.text, caller, self.on_failure)
+                return await self.store.edit(note, wanted, text, caller, self.on_failure)
             except Conflict:
                 if await self._moved_on(note, public_id, caller):
                     continue
