@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from platformdirs import user_data_path
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -68,6 +69,9 @@ class Settings(BaseSettings):
     nur_allowed_hosts: Words = Field(default=(), description="further Host headers to answer, as name or name:port")
     nur_allowed_origins: Words = Field(default=(), description="further web origins that may call, as scheme://host")
     nur_idle_exit_minutes: float = Field(default=0, ge=0, description="exit after so long without a call; 0: never")
+    nur_timezone: str | None = Field(
+        default=None, description="time zone of the people who use the store, such as Europe/Berlin; else the system's"
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="INFO", description="least important lines to log"
     )
@@ -170,6 +174,14 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         return value.upper() if info.field_name == "log_level" else value.lower()
+
+    @field_validator("nur_timezone")
+    @classmethod
+    def _is_zone(cls, value: str | None) -> str | None:
+        try:
+            return value and ZoneInfo(value).key
+        except (LookupError, OSError, ValueError):
+            raise ValueError("must be the name of a time zone such as Europe/Berlin or UTC") from None
 
     @field_validator("openai_base_url", "rerank_url")
     @classmethod

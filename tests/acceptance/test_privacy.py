@@ -90,7 +90,9 @@ async def test_the_tools_speak_for_the_local_principal(open_without_jobs: OpenWi
         await nur.services.append_turn("trip", 0, role="user", content="To the river!", caller=ANNA, **WRITE)
         own = (await nur.data("memory_store", content="My own river", type="fact", confidence=1.0))["memory_id"]
         assert await nur.text("memory_list") == f"Found 1 memory:\n[{own}] (fact, conf=1.0): My own river"
-        assert await nur.text("memory_search", query="river") == f"[{own}] (fact, conf=1.0): My own river"
+        assert (await nur.text("memory_search", query="river")).startswith(
+            f"[{own}] (fact, conf=1.0): My own river [said "
+        )
         assert (await nur.text("artifact_search", query="river")).startswith("No results found. ")
         assert await nur.text("history_get", conversation_id="trip") == "No history for trip."
         every = await nur.data("hybrid_search", query="river", include_memory=True, include_history=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SCORE = r"-?\d+\.\d\d"
+SAID = r"When: said \d{4}-\d\d-\d\d"
 FOUR = r"\d+\.\d{4}"
 
 
@@ -343,6 +344,7 @@ async def test_artifact_search_answers_in_the_form_of_the_specification(shared: 
             r"Type: doc \| Source: drive",
             r'Snippet: "\.\.\.The pangolin milestone ships in November\.\.\.\."',
             "Evidence: https://drive.example/doc/xyz",
+            SAID,
         ],
         mail: [
             rf"chunk: {mail}::chunk::\d{{3}}::[0-9a-f]{{8}} \(score: {SCORE}\)",
@@ -350,11 +352,13 @@ async def test_artifact_search_answers_in_the_form_of_the_specification(shared: 
             r"Type: email \| Source: gmail",
             r'Snippet: "\.\.\..*pangolin milestone.*\.\.\."',
             "Evidence: message-id:abc123@gmail.com",
+            SAID,
         ],
         bare: [
             rf"artifact: {bare} \(score: {SCORE}\)",
             r"Type: note \| Source: manual",
             r'Snippet: "\.\.\.A pangolin milestone was mentioned\.\.\.\."',
+            SAID,
         ],
     }
     seen = set()
@@ -398,11 +402,13 @@ async def test_hybrid_search_answers_in_the_form_of_the_specification(shared: Do
             r"Source: drive \| Sensitivity: sensitive",
             r'Snippet: "\.\.\.The numbat budget is settled\.\.\.\."',
             "Evidence: https://drive.example/b",
+            SAID,
         ],
-        memory: [f"Type: memory \\| ID: {memory}", "Content: Numbat budget: ask Ben", "Confidence: 0.9"],
+        memory: [f"Type: memory \\| ID: {memory}", "Content: Numbat budget: ask Ben", "Confidence: 0.9", SAID],
         turn["turn_id"]: [
             r"Type: history \| ID: numbat_turn_3",
             r"Content: assistant: The numbat budget\? Ask Ben\.",
+            SAID,
         ],
     }
     kept = {plan: "artifacts", memory: "memory", turn["turn_id"]: "history"}

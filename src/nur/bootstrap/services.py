@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from nur.adapters.files.child import ChildFileReader
 from nur.bootstrap.chunking import policies, tokenisers
@@ -58,6 +59,7 @@ from nur.services.search.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nur.domain.moments import Zone
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, TokenTable
     from nur.ports.reranker import Reranker
@@ -127,6 +129,7 @@ class Services:
     index: VectorIndex
     embedder: Embedder
     clock: Clock
+    zone: Zone  #: of times that have no offset, and of the days that answers name
     on_failure: FailurePolicy
 
 
@@ -192,6 +195,7 @@ def assemble(
         index=index,
         embedder=embedder,
         clock=clock,
+        zone=ZoneInfo(settings.nur_timezone) if settings.nur_timezone else None,
         on_failure=on_failure,
     )
 

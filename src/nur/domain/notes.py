@@ -116,6 +116,11 @@ class Note:
     resolved_at: datetime | None = None
 
     @property
+    def said_at(self) -> datetime:
+        """When it was said or happened; where nobody stated that, when it was stored."""
+        return self.meta.occurred_at or self.ingested_at
+
+    @property
     def is_chunked(self) -> bool:
         """Whether it has several chunks; a note with one chunk is not called chunked."""
         return self.chunk_count > 1

@@ -106,7 +106,7 @@ def hits(answer: dict[str, Any]) -> None:
     for item in answer["items"]:
         head = Text(f"{item['rank']}. ", style="bold")
         head.append(one_line(item["note_id"]), style="bold cyan")
-        head.append(f"  {item['kind']}  {item['score']:.4f}", style="dim")
+        head.append(f"  {item['kind']}  {item['score']:.4f}  said {when(item['ts'])[:10]}", style="dim")
         if item["title"]:
             head.append(f"  {one_line(item['title'])}")
         console.print(head, soft_wrap=not console.is_terminal)

@@ -20,6 +20,7 @@ from nur.entrypoints.mcp.parameters import (
     SensitivityName,
     VisibilityName,
     checked_moment,
+    checked_said,
     checked_text,
     checked_url,
     utc,
@@ -69,7 +70,7 @@ async def artifact_ingest(  # the specification's parameters
         title=title,
         author=author,
         participants=tuple(participants or ()),
-        occurred_at=checked_moment("ts", ts),
+        occurred_at=checked_said("ts", ts, services.zone),
     )
     stated = Protection(
         sensitivity=Sensitivity(sensitivity) if sensitivity else None,

@@ -11,7 +11,7 @@ from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind
 from nur.domain.search import EmptyReason
 from nur.entrypoints.mcp import results
-from nur.entrypoints.mcp.parameters import READS, checked_text, utc
+from nur.entrypoints.mcp.parameters import READS, Said, checked_said, checked_text, utc
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ async def history_append(
     role: Annotated[Role, Field(description="Who speaks")],
     content: Annotated[str, Field(min_length=1, max_length=50_000, description="What was said")],
     turn_index: Annotated[int, Field(ge=0, le=2**53, description="Place in the conversation, from 0")],
+    ts: Said = None,
 ) -> CallToolResult:
     """Keep one turn of a conversation. The same turn again is harmless; another text replaces it."""
     checked_text("conversation_id", conversation_id)
@@ -38,6 +39,7 @@ async def history_append(
         turn_index,
         role=role,
         content=checked_text("content", content),
+        said_at=checked_said("ts", ts, services.zone),
         caller=caller,
         on_failure=services.on_failure.for_tools,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nur.domain.kinds import KINDS, collections_of
+from nur.domain.moments import day_of
 from nur.domain.notes import Kind
 from nur.domain.search import BOUNDARY
 from nur.entrypoints.mcp.parameters import utc
@@ -12,6 +13,7 @@ from nur.entrypoints.mcp.results import one_line
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
+    from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.domain.search import Hit, SearchResult
 
@@ -60,7 +62,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "provenance": _present(
             embedding_model=model.name,
             embedding_dimensions=model.dimensions,
-            ts=utc(meta.occurred_at),
+            ts=utc(note.said_at),
             ingested_at=utc(note.ingested_at),
             confidence=meta.confidence,
             **_type(note),
@@ -84,7 +86,7 @@ def _present(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
+def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -> str:
     """The answer of artifact_search, in the form of the specification's section 4.2.2."""
     if not result.hits:
         return noticed(NOTHING, result, " ")
@@ -98,6 +100,7 @@ def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
             f"Type: {meta.type} | Source: {one_line(meta.source_system or '')}",
             *_shown(hit),
             *_line("Evidence", meta.source_url or meta.source_id),
+            f"When: {when(hit, zone)}",
             *near_identical(hit),
             *(_details(hit, result.model) if detailed else ()),
         ]
@@ -106,7 +109,7 @@ def artifact_text(result: SearchResult, *, detailed: bool = False) -> str:
     return noticed("\n\n".join(blocks), result, "\n\n")
 
 
-def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool = False) -> str:
+def hybrid_text(result: SearchResult, kinds: frozenset[Kind], zone: Zone, *, detailed: bool = False) -> str:
     """The answer of hybrid_search, in the form of the specification's section 4.2.5."""
     if not result.hits:
         return noticed(NOTHING, result, " ")
@@ -119,9 +122,14 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], *, detailed: bool 
         ]
         body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
         details = _details(hit, result.model) if detailed else ()
-        blocks.append("\n".join([*head, *body, *near_identical(hit), *details]))
+        blocks.append("\n".join([*head, *body, f"When: {when(hit, zone)}", *near_identical(hit), *details]))
     blocks += _search_line(result) if detailed else ()
     return noticed("\n\n".join(blocks), result, "\n\n")
+
+
+def when(hit: Hit, zone: Zone) -> str:
+    """When the note was said, by the calendar of `zone`."""
+    return f"said {day_of(hit.note.said_at, zone)}"
 
 
 def near_identical(hit: Hit) -> list[str]:
@@ -131,10 +139,10 @@ def near_identical(hit: Hit) -> list[str]:
 
 def _details(hit: Hit, model: EmbeddingModel) -> list[str]:
     """Where the passages stand, how each ranker placed the hit, where it comes from."""
-    note, meta = hit.note, hit.note.meta
+    note = hit.note
     ranks = [f"{ranker} {rank}" for ranker, rank in sorted(hit.ranks.items())]
     reranked = [] if hit.rerank_score is None else [f"reranker score {hit.rerank_score:.4f}"]
-    times = f"ts {utc(meta.occurred_at)} | ingested {utc(note.ingested_at)}"
+    times = f"ts {utc(note.said_at)} | ingested {utc(note.ingested_at)}"
     return [
         f"Offsets: {', '.join(f'{passage.start_char}-{passage.end_char}' for passage in hit.passages)}",
         f"Ranks: {', '.join([*ranks, *reranked]) or 'none'}",

@@ -13,7 +13,7 @@ from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
 from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.parameters import READS, Confidence, Query, checked_text, utc
+from nur.entrypoints.mcp.parameters import READS, Confidence, Query, Said, checked_said, checked_text, utc
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ async def memory_store(
     type: Annotated[MemoryType, Field(description="Category")],  # noqa: A002
     confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
     conversation_id: Annotated[str | None, Field(max_length=100, description="Where it came up")] = None,
+    ts: Said = None,
 ) -> CallToolResult:
     """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
     checked_text("content", content)
@@ -40,6 +41,7 @@ async def memory_store(
         type=type,
         confidence=confidence,
         conversation_id=conversation_id,
+        said_at=checked_said("ts", ts, services.zone),
         caller=caller,
         on_failure=services.on_failure.for_tools,
     )
@@ -62,7 +64,12 @@ async def memory_search(
     result = await services.search(
         SearchRequest(query=checked_text("query", query), caller=caller, where=where, limit=limit, tool="memory_search")
     )
-    lines = [" ".join([_line(hit.note, hit.passages[0].text), *hits.near_identical(hit)]) for hit in result.hits]
+    lines = [
+        " ".join(
+            [_line(hit.note, hit.passages[0].text), f"[{hits.when(hit, services.zone)}]", *hits.near_identical(hit)]
+        )
+        for hit in result.hits
+    ]
     text = hits.noticed("\n".join(lines) or NOTHING, result, "\n" if lines else " ")
     return results.answer(text, hits.structured(result))
 

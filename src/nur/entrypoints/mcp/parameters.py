@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
+from nur.domain.moments import in_utc, parse_moment
 from nur.domain.urls import RULE, is_source_url
+
+if TYPE_CHECKING:
+    from nur.domain.moments import Zone
 
 Query = Annotated[str, Field(min_length=1, max_length=500, description="What to look for, in plain words")]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidence")]
+Said = Annotated[str | None, Field(description="When it was said, ISO 8601; else now")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Most results")]
 Neighbours = Annotated[bool, Field(description="Show the chunks before and after, too")]
 
@@ -32,6 +37,16 @@ def checked_text(name: str, text: str) -> str:
     if not text.strip():
         raise BadRequest(f"{name if '_' in name else name.capitalize()} must not be blank")
     return text
+
+
+def checked_said(name: str, text: str | None, zone: Zone) -> datetime | None:
+    """When something was said, as UTC: without an offset it is in `zone`, and a date alone is its noon there."""
+    if text is None:
+        return None
+    try:
+        return in_utc(parse_moment(text), zone)
+    except ValueError as error:
+        raise BadRequest(f"{name} {error}") from None
 
 
 def checked_moment(name: str, text: str | None) -> datetime | None:

@@ -89,7 +89,7 @@ async def artifact_search(  # the specification's parameters
             tool="artifact_search",
         )
     )
-    text = hits.artifact_text(result, detailed=response_format == DETAILED)
+    text = hits.artifact_text(result, services.zone, detailed=response_format == DETAILED)
     return results.answer(text, hits.structured(result))
 
 
@@ -126,7 +126,7 @@ async def hybrid_search(  # the specification's parameters
             tool="hybrid_search",
         )
     )
-    text = hits.hybrid_text(result, kinds, detailed=response_format == DETAILED)
+    text = hits.hybrid_text(result, kinds, services.zone, detailed=response_format == DETAILED)
     return results.answer(text, hits.structured(result))
 
 

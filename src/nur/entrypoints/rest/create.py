@@ -1,15 +1,17 @@
 """POST of notes, events and memories."""
 
-from typing import Literal
+from datetime import datetime
+from typing import Literal, Self
 
 from fastapi import APIRouter, Response
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
+from nur.domain.moments import Zone, in_utc
 from nur.domain.notes import NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Protection
 from nur.entrypoints.rest.deps import OpenServices
-from nur.entrypoints.rest.fields import Body, Days, Key, Metadata, Moment, Name, Share, Source, Text, Title
+from nur.entrypoints.rest.fields import Body, Days, Key, Metadata, Moment, Name, Said, Share, Source, Text, Title
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
 
@@ -26,6 +28,11 @@ _EXAMPLE: JsonDict = {
     "source": {"system": "slack", "id": "C042/1718", "url": "https://example.com/C042/1718"},
     "ttl_days": 90,
 }
+
+
+def _located(stated: datetime | None, zone: Zone) -> datetime | None:
+    """A time that was sent, as UTC."""
+    return None if stated is None else in_utc(stated, zone)
 
 
 class NoteIn(Body):
@@ -46,15 +53,22 @@ class NoteIn(Body):
     confidence: Share | None = None
     ttl_days: Days | None = None
     expires_at: Moment | None = Field(default=None, description="not together with ttl_days")
-    occurred_at: Moment | None = Field(default=None, description="when it happened; else now")
+    ts: Said | None = None
+    occurred_at: Said | None = Field(default=None, description="another name of ts; not together with it")
     source: Source = Field(default_factory=Source)
     sensitivity: Sensitivity | None = Field(default=None, description=f"{_KEPT} normal, or highly_sensitive {_SOURCES}")
     visibility_scope: Visibility | None = Field(default=None, description=f"{_KEPT} me")
     retention_policy: Retention | None = Field(default=None, description=f"{_KEPT} forever")
     metadata: Metadata = Field(default_factory=dict)
 
-    def description(self) -> NoteMetadata:
-        """As the services speak of it."""
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if self.ts is not None and self.occurred_at is not None:
+            raise ValueError("ts and occurred_at are the same: send one of them")
+        return self
+
+    def description(self, zone: Zone) -> NoteMetadata:
+        """As the services speak of it; a time without an offset is in `zone`."""
         return NoteMetadata(
             type=self.type,
             key=self.key,
@@ -64,7 +78,7 @@ class NoteIn(Body):
             scope=self.scope,
             importance=self.importance,
             confidence=self.confidence,
-            occurred_at=self.occurred_at,
+            occurred_at=_located(self.ts or self.occurred_at, zone),
             source_system=self.source.system,
             source_id=self.source.id,
             source_url=self.source.url,
@@ -104,6 +118,7 @@ class MemoryIn(Body):
     type: Literal["preference", "fact", "project", "decision"] = "fact"
     confidence: Share = 1.0
     conversation_id: Key | None = None
+    ts: Said | None = None
 
 
 @router.post("/notes", response_model=Receipt, responses={**CREATED, **documented(409)})
@@ -115,7 +130,7 @@ async def add_note(body: NoteIn, services: OpenServices, write: CurrentWrite) ->
     return await write(
         lambda: services.add_note(
             body.text,
-            body.description(),
+            body.description(services.zone),
             body.protection(),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
@@ -130,7 +145,7 @@ async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) 
     return await write(
         lambda: services.add_event(
             body.text,
-            body.description(),
+            body.description(services.zone),
             body.protection(),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
@@ -148,6 +163,7 @@ async def add_memory(body: MemoryIn, services: OpenServices, write: CurrentWrite
             type=body.type,
             confidence=body.confidence,
             conversation_id=body.conversation_id,
+            said_at=_located(body.ts, services.zone),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
         )

@@ -6,8 +6,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Strict, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    Strict,
+    model_validator,
+)
 
+from nur.domain.moments import EXAMPLES, parse_moment
 from nur.domain.urls import RULE, is_source_url
 
 MOST_CHARACTERS = 10_000_000
@@ -41,6 +52,12 @@ def _utc(moment: datetime) -> datetime:
         return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("must lie between the years 1 and 9999") from None
+
+
+def _said(value: Any) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError(f"must be {EXAMPLES}")  # noqa: TRY004 - pydantic turns a ValueError into an answer
+    return parse_moment(value)
 
 
 def _url(text: str) -> str:
@@ -89,6 +106,13 @@ Title = Annotated[str, Field(max_length=1000, pattern=NO_NUL)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Flag = Annotated[bool, Strict()]  #: true or false, not "yes" or 1
 Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+Said = Annotated[
+    datetime,
+    BeforeValidator(_said),
+    Field(
+        description="when it was said; else now. ISO 8601: without an offset in NUR_TIMEZONE, a date alone is its noon"
+    ),
+]
 Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires so many days from now")]
 Url = Annotated[str, Field(max_length=4000, pattern=NO_NUL), AfterValidator(_url)]
 Metadata = Annotated[

@@ -7,9 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
+from nur.domain.moments import Zone, in_utc
 from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
 from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
-from nur.entrypoints.rest.fields import Body, Days, Flag, Key, Metadata, Moment, Name, Share, Source, Text, Title
+from nur.entrypoints.rest.fields import Body, Days, Flag, Key, Metadata, Moment, Name, Said, Share, Source, Text, Title
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import PREVIEW, ChunkOut, NearDuplicateOut, NoteOut
 from nur.entrypoints.rest.writes import CurrentWrite, IdempotencyKey, Receipt, once
@@ -112,6 +113,7 @@ class NotePatch(Body):
     confidence: Share | None = None
     ttl_days: Days | None = None
     expires_at: Moment | None = None
+    ts: Said | None = Field(default=None, description="when it was said; null: stays")
     source: Source | None = Field(default=None, description="replaced as a whole")
     sensitivity: Sensitivity | None = Field(default=None, description="null: normal")
     visibility_scope: Visibility | None = Field(default=None, description="null: me")
@@ -121,7 +123,7 @@ class NotePatch(Body):
         default=None, description="a note with until_resolved goes to the trash when it is resolved"
     )
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self, zone: Zone) -> dict[str, Any]:
         """The fields of the description that were sent; null is what a new note has."""
         plain = self.model_fields_set & {"type", "key", "title", "importance", "confidence", "expires_at"}
         found = {name: getattr(self, name) for name in plain}
@@ -135,6 +137,8 @@ class NotePatch(Body):
         }
         for name in self.model_fields_set & full.keys():
             found |= full[name]
+        if self.ts is not None:
+            found["occurred_at"] = in_utc(self.ts, zone)
         return found
 
 
@@ -143,7 +147,7 @@ async def edit_note(
     note_id: NoteName, body: NotePatch, services: OpenServices, write: CurrentWrite, if_match: IfMatch = None
 ) -> Response:
     """Change a note: what is sent, and nothing else."""
-    edit = Edit(fields=body.fields(), text=body.text, ttl_days=body.ttl_days, resolved=body.resolved)
+    edit = Edit(fields=body.fields(services.zone), text=body.text, ttl_days=body.ttl_days, resolved=body.resolved)
     return await write(lambda: services.edit_note(note_id, edit, write.caller, revision=expected_revision(if_match)))
 
 

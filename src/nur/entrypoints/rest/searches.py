@@ -135,7 +135,7 @@ class ItemOut(BaseModel):
     duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
     source: Source
-    ts: datetime | None = Field(description="when it happened")
+    ts: datetime = Field(description="when it was said or happened")
     ingested_at: datetime
     embedding_model: str = Field(description="whose vectors were compared")
     embedding_dimensions: int
@@ -175,7 +175,7 @@ class ItemOut(BaseModel):
             duplicates=list(hit.duplicates),
             text=hit.text,
             source=Source.model_construct(system=meta.source_system, id=meta.source_id, url=meta.source_url),
-            ts=meta.occurred_at,
+            ts=note.said_at,
             ingested_at=note.ingested_at,
             embedding_model=result.model.name,
             embedding_dimensions=result.model.dimensions,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from nur.domain.notes import Kind, NoteMetadata
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nur.domain.access import Caller
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.services.notes.store_note import StoreNote
@@ -26,9 +28,10 @@ class AppendTurn:
         *,
         role: str,
         content: str,
+        said_at: datetime | None = None,
         caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
-        """Store the turn. Raises EmbedderDown, Conflict."""
-        meta = NoteMetadata(conversation_id=conversation_id, turn_index=turn_index, role=role)
+        """Store the turn, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
+        meta = NoteMetadata(conversation_id=conversation_id, turn_index=turn_index, role=role, occurred_at=said_at)
         return await self.store(Kind.TURN, content, meta, caller, on_failure)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from nur.domain.notes import Kind, NoteMetadata
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nur.domain.access import Caller
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.services.notes.store_note import StoreNote
@@ -26,9 +28,10 @@ class Remember:
         type: str,  # noqa: A002  # the specification's name
         confidence: float,
         conversation_id: str | None,
+        said_at: datetime | None = None,
         caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
-        """Store the memory. Raises EmbedderDown, Conflict."""
-        meta = NoteMetadata(type=type, confidence=confidence, conversation_id=conversation_id)
+        """Store the memory, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
+        meta = NoteMetadata(type=type, confidence=confidence, conversation_id=conversation_id, occurred_at=said_at)
         return await self.store(Kind.MEMORY, content, meta, caller, on_failure)

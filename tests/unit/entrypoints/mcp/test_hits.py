@@ -66,43 +66,46 @@ def result(*hits: Hit, reason: EmptyReason | None = None, degraded: tuple[str, .
 
 def test_an_artifact_is_told_as_the_specification_tells_it() -> None:
     one = hit(Kind.ARTIFACT, **ARTIFACT, title="Q4 Release Plan", source_url="https://drive.example/xyz")
-    assert artifact_text(result(one)) == (
+    assert artifact_text(result(one), UTC) == (
         "Found 1 results:\n"
         "\n"
         "[1] artifact: art_1 (score: 0.88)\n"
         "Title: Q4 Release Plan\n"
         "Type: doc | Source: drive\n"
         'Snippet: "...a passage..."\n'
-        "Evidence: https://drive.example/xyz"
+        "Evidence: https://drive.example/xyz\n"
+        "When: said 2026-01-01"
     )
 
 
 def test_a_chunk_is_told_by_its_own_id_and_its_sources_id_where_there_is_no_url() -> None:
     one = hit(Kind.ARTIFACT, chunks=9, type="email", source_system="gmail", source_id="message-id:abc")
-    assert artifact_text(result(one)).splitlines()[2:] == [
+    assert artifact_text(result(one), UTC).splitlines()[2:] == [
         "[1] chunk: art_1::chunk::003::c0ffee12 (score: 0.88)",
         "Type: email | Source: gmail",
         'Snippet: "...a passage..."',
         "Evidence: message-id:abc",
+        "When: said 2026-01-01",
     ]
 
 
 def test_further_passages_stand_under_the_first() -> None:
     lines = artifact_text(
-        result(hit(Kind.ARTIFACT, chunks=9, **ARTIFACT, passages=("one", "two", "three")))
+        result(hit(Kind.ARTIFACT, chunks=9, **ARTIFACT, passages=("one", "two", "three"))), UTC
     ).splitlines()
     assert lines[4:7] == ['Snippet: "...one..."', 'Also: "...two..."', 'Also: "...three..."']
 
 
 def test_neighbours_stand_around_the_chunk_with_boundaries_between() -> None:
     one = hit(Kind.ARTIFACT, chunks=9, **ARTIFACT, expanded=ExpandedChunk("before", "the\nchunk", "after", 0, 20))
-    assert artifact_text(result(one)).splitlines()[4:] == [
+    assert artifact_text(result(one), UTC).splitlines()[4:] == [
         "Content with neighbors:",
         "...before...",
         "[CHUNK BOUNDARY]",
         "...the chunk...",
         "[CHUNK BOUNDARY]",
         "...after...",
+        "When: said 2026-01-01",
     ]
     assert structured(result(one))["hits"][0]["neighbors"] == ["before", "the\nchunk", "after"]
 
@@ -118,6 +121,7 @@ def test_hybrid_results_name_where_they_are_from() -> None:
             hit(Kind.EVENT),
         ),
         everything,
+        UTC,
     )
     head, *blocks = told.split("\n\n")
     assert head == "Found 5 results (searched: artifacts, artifact_chunks, memory, notes, history):"
@@ -127,16 +131,22 @@ def test_hybrid_results_name_where_they_are_from() -> None:
         "Type: chunk | ID: art_1::chunk::003::c0ffee12\n"
         "Title: Plan\n"
         "Source: drive | Sensitivity: normal\n"
-        'Snippet: "...a passage..."'
+        'Snippet: "...a passage..."\n'
+        "When: said 2026-01-01"
     )
     assert blocks[1] == (
         "[2] RRF score: 0.0328 (from: memory)\n"
         "Relevance: 0.8765\n"
         "Type: memory | ID: mem_1\n"
         "Content: User prefers Python\n"
-        "Confidence: 0.9"
+        "Confidence: 0.9\n"
+        "When: said 2026-01-01"
     )
-    assert blocks[2].splitlines()[2:] == ["Type: history | ID: c_turn_0", "Content: user: a passage"]
+    assert blocks[2].splitlines()[2:] == [
+        "Type: history | ID: c_turn_0",
+        "Content: user: a passage",
+        "When: said 2026-01-01",
+    ]
     assert [block.splitlines()[0].split("(from: ")[1] for block in blocks[3:]] == ["notes)", "notes)"]
 
 
@@ -145,7 +155,7 @@ def test_stored_text_stays_on_its_line_in_every_field() -> None:
     one = hit(
         Kind.ARTIFACT, passages=(evil, evil), title=evil, source_url=evil, type="doc", source_system=evil, expanded=None
     )
-    for told in (artifact_text(result(one)), hybrid_text(result(one), frozenset({Kind.ARTIFACT}))):
+    for told in (artifact_text(result(one), UTC), hybrid_text(result(one), frozenset({Kind.ARTIFACT}), UTC)):
         assert told.count("\n\n") == 1
         starts = [line for line in told.splitlines() if line.startswith(("[9]", "Evidence: y"))]
         assert starts == []
@@ -205,5 +215,5 @@ def test_each_kind_has_its_own_name_for_its_type() -> None:
 def test_silence_is_told_with_its_reason() -> None:
     nothing = replace(result(reason=EmptyReason.BELOW_FLOOR), notice="Nothing is near.")
     told = "No results found. Nothing is near."
-    assert artifact_text(nothing) == hybrid_text(nothing, frozenset({Kind.ARTIFACT})) == told
+    assert artifact_text(nothing, UTC) == hybrid_text(nothing, frozenset({Kind.ARTIFACT}), UTC) == told
     assert (structured(nothing)["reason"], structured(nothing)["notice"]) == ("below_floor", "Nothing is near.")

@@ -23,6 +23,7 @@ WAIT_SECONDS = 5
 @click.option("--kind", type=click.Choice(["memory", "note", "event"]), default="memory", help="What it is.")
 @click.option("--type", "sort", help="A memory's: preference, fact, project or decision; else any word.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is.")
+@click.option("--ts", help="When it was said: 2025-12-25 or 2025-12-25T10:30; else now.")
 @click.option("--key", help="A note's or event's name: stored again under it, it is replaced.")
 @click.option("--title", help="A note's or event's title.")
 @click.option("--project", help="A note's or event's project.")
