@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.rerank.none import NoReranker
+from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.bootstrap import assemble
 from nur.bootstrap.indexes import make_index
@@ -13,6 +17,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, NoteMetadata
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.writes import Protection
+from nur.retrieval.fingerprint import FINGERPRINT, bands
 from nur.settings import Settings
 from tests.callers import LOCAL_CALLER
 from tests.doubles.clock import ManualClock
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nur.bootstrap import Services
+    from nur.domain.derivations import FingerprintBand
+    from nur.domain.notes import Note
     from nur.domain.search import SearchResult
     from nur.domain.writes import Stored
     from nur.ports.embedder import Floats
@@ -58,6 +65,22 @@ class FailingIndex(InMemoryVectorIndex):
             raise IndexDown("The index is down.")
 
 
+class FailingDeriver:
+    """The fingerprints of a server, which can be broken."""
+
+    broken = False
+    runs = 0
+
+    def __init__(self) -> None:
+        self.deriver = replace(FINGERPRINT, rows=self._rows)
+
+    def _rows(self, note: Note, text: str) -> Sequence[FingerprintBand]:
+        self.runs += 1
+        if self.broken:
+            raise ZeroDivisionError
+        return bands(note, text)
+
+
 class World:
     """A store, its services, and a hand on the clock."""
 
@@ -71,12 +94,16 @@ class World:
         self.folder = folder
         self.stores = SqliteStores(folder)
         self.embedder = InMemoryEmbedder()
+        self.deriver = FailingDeriver()
         self._settings = Settings(**settings)
-        self._assemble(InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock))
+        self.use_index(InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock))
 
-    def _assemble(self, index: VectorIndex) -> None:
+    def use_index(self, index: VectorIndex) -> None:
+        """Go on with another index."""
         self.index = index
-        self.services = assemble(self._settings, self.stores, index, self.embedder, NoReranker(), self.clock)
+        self.services = assemble(
+            self._settings, self.stores, index, self.embedder, NoReranker(), self.clock, [self.deriver.deriver]
+        )
         self.services.index_worker.jitter = lambda: 0.0
 
     async def open(self) -> None:
@@ -88,7 +115,7 @@ class World:
         model = self.embedder.model
         index = make_index(Settings(index="flat"), self.stores, model, "store", model.version, self.clock)
         await index.open()
-        self._assemble(index)
+        self.use_index(index)
 
     async def lose_the_index(self) -> None:
         """As if its files were gone: it is opened empty and told everything again."""
@@ -105,6 +132,25 @@ class World:
             near = {found.chunk_key: found.similarity for found in await self.index.query(vector, EVERYTHING, 10_000)}
             assert near.keys() == vectors.keys()
             assert abs(near[key] - 1) < 1e-5
+
+    def derived(self) -> dict[str, tuple[int, set[int]]]:
+        """What is derived from each note, by public id: its revision and its bands."""
+        query = (
+            "SELECT public_id, derivations.revision, band_hash FROM derivations JOIN memory_notes USING (note_id)"
+            " LEFT JOIN fingerprint_bands USING (derivation_id)"
+        )
+        found: dict[str, tuple[int, set[int]]] = {}
+        with closing(sqlite3.connect(self.folder / FILE)) as connection:
+            for name, revision, band in connection.execute(query):
+                found.setdefault(name, (revision, set()))[1].update([] if band is None else [band])
+        return found
+
+    async def derived_as_stored(self) -> None:
+        """Every active note has the rows of its text, at its revision, and nothing else has any."""
+        notes = await self.stores.notes.all(None, 10_000)
+        texts = await self.stores.notes.texts([note.note_id for note in notes])
+        rows = {note.note_id: {band.band_hash for band in bands(note, texts[note.note_id])} for note in notes}
+        assert self.derived() == {note.public_id: (note.revision, rows[note.note_id]) for note in notes}
 
     async def close(self) -> None:
         """Close the store."""

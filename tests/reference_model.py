@@ -10,12 +10,13 @@ from nur.domain.filters import is_alive, matches
 from nur.domain.kinds import identity_of
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
 from nur.ports.notes import VERSIONS_KEPT
-from nur.ports.outbox import Backlog
+from nur.ports.outbox import Backlog, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from nur.domain.derivations import Derivation
     from nur.domain.filters import NoteFilter
     from nur.ports.embedder import Floats
     from nur.ports.notes import NewChunk, NoteWrite
@@ -41,6 +42,7 @@ class ModelJob:
     available_at: datetime
     attempts: int = 0
     state: str = "pending"
+    task: Task = Task.INDEX
     leased_until: datetime | None = None
     last_error: str | None = None
 
@@ -58,6 +60,7 @@ class ReferenceModel:
     texts: dict[NoteId, str] = field(default_factory=dict)
     previous: dict[NoteId, dict[int, str]] = field(default_factory=dict)
     chunks: dict[ChunkKey, ModelChunk] = field(default_factory=dict)
+    derived: dict[NoteId, set[int]] = field(default_factory=dict)  #: bands; always at the note's revision
     jobs: list[ModelJob] = field(default_factory=list)
 
     # Notes
@@ -90,8 +93,12 @@ class ReferenceModel:
             indexed = note.revision if write.indexed else None
             for key, new in zip(keys, write.chunks, strict=True):
                 self.chunks[key] = ModelChunk(note.note_id, new, new.vector, indexed)
+            self.derived.pop(note.note_id, None)
+        self._derive(note.note_id, write.derived)
         if not write.indexed:
             self._enqueue(note.note_id, note.revision, now)
+        if write.derive_later:
+            self._enqueue(note.note_id, note.revision, now, Task.DERIVE)
 
     def is_at(self, note: Note) -> bool:
         """Whether the note is still at this revision."""
@@ -103,6 +110,7 @@ class ReferenceModel:
         gone = replace(note, status=Status.DELETED, revision=note.revision + 1, deleted_at=now, updated_at=now)
         self._put(gone)
         self._drop_chunks(note.note_id)
+        self.derived.pop(note.note_id, None)
         if not indexed:
             self._enqueue(note.note_id, gone.revision, now)
         return gone
@@ -111,6 +119,8 @@ class ReferenceModel:
         """Erase a note."""
         self._drop_chunks(note.note_id)
         del self.notes[note.note_id], self.texts[note.note_id]
+        self.derived.pop(note.note_id, None)
+        self.jobs = [job for job in self.jobs if (job.note_id, job.task) != (note.note_id, Task.DERIVE)]
         self.previous.pop(note.note_id, None)
         if not indexed:
             self._enqueue(note.note_id, note.revision + 1, now)
@@ -159,15 +169,24 @@ class ReferenceModel:
         for key, vector in vectors.items():
             self.chunks[key].vector = vector if self.chunks[key].vector is None else self.chunks[key].vector
 
-    # Index marks
+    # Derived rows
 
-    def mark(self, note_id: NoteId, revision: int) -> bool:
-        """The index holds this revision; False when the note has moved on."""
-        note = self.notes.get(note_id)
-        if note is None or note.revision != revision:
-            return False
-        self._mark_chunks(note)
-        return True
+    def put(self, note: Note, derived: Sequence[Derivation]) -> bool:
+        """Replace what is derived from a note; False when it is no longer active at this revision."""
+        is_current = self.is_at(note) and note.status is Status.ACTIVE
+        if is_current:
+            self._derive(note.note_id, derived)
+        return is_current
+
+    def queue_derivations(self, now: datetime, *, outdated: bool) -> int:
+        """Every active note is queued, the oldest first, or those alone that nothing is derived from."""
+        active = [note for note in self.notes.values() if note.status is Status.ACTIVE]
+        queued = [note for note in active if not outdated or note.note_id not in self.derived]
+        for note in sorted(queued, key=lambda note: (note.ingested_at, note.note_id)):
+            self._enqueue(note.note_id, note.revision, now, Task.DERIVE).leased_until = None
+        return len(queued)
+
+    # Index marks
 
     def mark_all(self) -> int:
         """The index holds every chunk with a vector; jobs of complete notes are done."""
@@ -177,7 +196,8 @@ class ReferenceModel:
         for job in self.jobs:
             note = self.notes.get(job.note_id)
             is_active = note is not None and note.status is Status.ACTIVE
-            if job.state == "pending" and is_active and self.is_indexed(job.note_id):
+            is_open = job.state == "pending" and job.task is Task.INDEX
+            if is_open and is_active and self.is_indexed(job.note_id):
                 job.state = "done"
         return len(embedded)
 
@@ -213,8 +233,11 @@ class ReferenceModel:
             job.leased_until = now + timedelta(seconds=seconds)
         return leased
 
-    def finish(self, job: ModelJob) -> None:
-        """The job is done."""
+    def finish(self, job: ModelJob, indexed: int | None = None) -> None:
+        """The job is done; the index holds the note at this revision, if that is still the current one."""
+        note = self.notes.get(job.note_id)
+        if note is not None and note.revision == indexed:
+            self._mark_chunks(note)
         job.state, job.leased_until = "done", None
 
     def postpone(self, job: ModelJob, error: str, retry_at: datetime | None) -> None:
@@ -230,17 +253,21 @@ class ReferenceModel:
         oldest = min((job.created_at for job in pending), default=now)
         return Backlog(len(pending), len(dead), (now - oldest).total_seconds(), errors[-1] if errors else None)
 
-    def _enqueue(self, note_id: NoteId, revision: int, now: datetime) -> ModelJob:
+    def _enqueue(self, note_id: NoteId, revision: int, now: datetime, task: Task = Task.INDEX) -> ModelJob:
         for job in self.jobs:
-            if job.note_id == note_id and job.state != "done":
+            if (job.note_id, job.task) == (note_id, task) and job.state != "done":
                 job.ask(revision, now)
                 return job
-        self.jobs.append(ModelJob(note_id, revision, now, now))
+        self.jobs.append(ModelJob(note_id, revision, now, now, task=task))
         return self.jobs[-1]
 
     def _put(self, note: Note) -> None:
         happened = note.meta.occurred_at or note.ingested_at
         self.notes[note.note_id] = replace(note, meta=replace(note.meta, occurred_at=happened))
+
+    def _derive(self, note_id: NoteId, derived: Sequence[Derivation]) -> None:
+        for one in derived:
+            self.derived[note_id] = {row.band_hash for row in one.rows}
 
     def _drop_chunks(self, note_id: NoteId) -> None:
         for key in self.chunks_of(note_id):

@@ -8,15 +8,16 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from uuid import UUID
 
 from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
+from nur.domain.notes import NoteId
 from tests.empty_store import copy_store, make_empty_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nur.domain.notes import NoteId
     from nur.ports.stores import Stores
 
 
@@ -30,6 +31,14 @@ class AuditLine(NamedTuple):
     call_id: str
 
 
+class DerivedAt(NamedTuple):
+    """What one deriver made of a note."""
+
+    revision: int  #: the note's
+    version: int  #: the deriver's
+    bands: set[int]
+
+
 class StoreBackend(Protocol):
     """The stores of one database, and what no method of a port returns."""
 
@@ -38,6 +47,10 @@ class StoreBackend(Protocol):
 
     def previous_texts(self, note_id: NoteId) -> dict[int, str]:
         """The texts that a note had before, by version."""
+        ...
+
+    def derived(self) -> dict[NoteId, DerivedAt]:
+        """What is derived from each note."""
         ...
 
     def audit(self) -> list[AuditLine]:
@@ -58,6 +71,14 @@ class SqliteBackend:
 
     def previous_texts(self, note_id: NoteId) -> dict[int, str]:
         return dict(self._rows("SELECT version, text FROM note_versions WHERE note_id = ?", note_id.hex))
+
+    def derived(self) -> dict[NoteId, DerivedAt]:
+        heads = self._rows("SELECT derivation_id, note_id, version, revision FROM derivations")
+        rows = self._rows("SELECT derivation_id, band_hash FROM fingerprint_bands")
+        return {
+            NoteId(UUID(note_id)): DerivedAt(revision, version, {band for owner, band in rows if owner == key})
+            for key, note_id, version, revision in heads
+        }
 
     def audit(self) -> list[AuditLine]:
         query = "SELECT principal, action, public_id, revision, call_id FROM audit_log ORDER BY audit_id"

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from nur.domain.access import DEFAULT_TENANT, Principal, WriteContext
 from nur.domain.chunks import Chunk, sha256
+from nur.domain.derivations import Derivation, FingerprintBand
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.chunks import CandidateQuery
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DIMENSIONS = 8
 EMBEDDING = f"test:hashed-words:{DIMENSIONS}"
+DERIVER = "fingerprint_bands"
 OTHER_EMBEDDING = "test:other:3"
 ALL = NoteFilter(tenant=DEFAULT_TENANT)
 
@@ -142,6 +144,12 @@ def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, i
         embedding_version=EMBEDDING,
         indexed=indexed,
     )
+
+
+def a_derivation(*words: str, version: int = 1) -> Derivation:
+    """What the fingerprint deriver might make of a text: one band for each word."""
+    rows = [FingerprintBand(int(sha256(word)[:15], 16)) for word in words]
+    return Derivation(DERIVER, version, rows)
 
 
 def a_query(**changes: Any) -> CandidateQuery:

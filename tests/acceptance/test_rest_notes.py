@@ -416,6 +416,16 @@ async def test_another_number_is_another_fact(rest: Rest) -> None:
         assert stored["near_duplicates"] == []
 
 
+async def test_a_copy_is_found_among_many_notes_of_the_same_form(rest: Rest) -> None:
+    form = "Invoice {} of the harbour office was paid by bank transfer on Monday."
+    copy = "Invoice 107 of the harbour office was paid on Monday by bank transfer, says Ann."
+    copied = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": copy})
+    for number in range(1, 16):
+        await rest.ok("POST", "/v2/notes", {"text": form.format(number)})
+    stored = await rest.ok("POST", "/v2/notes?wait=indexed", {"text": form.format(107)})
+    assert [near["note_id"] for near in stored["near_duplicates"]] == [copied["note_id"]]
+
+
 async def test_a_long_note_is_near_its_edited_copy_and_not_near_one_of_the_same_form(rest: Rest) -> None:
     form = " ".join(f"Room {i} was inspected and the lamp over the door was found in order." for i in range(90))
     report = [f"On day {i} the keeper of the {word} wrote a letter." for i, word in enumerate(WORDS * 4)]

@@ -123,6 +123,18 @@ class Notes(RuleBasedStateMachine):
         self.world.index.down = down
 
     @rule()
+    def derive_again(self) -> None:
+        self._run(self.world.stores.derivations.queue(self.world.clock.now()))
+
+    @rule(broken=st.booleans())
+    def deriver(self, broken: bool) -> None:
+        self.world.deriver.broken = broken
+
+    @invariant()
+    def only_notes_out_of_the_trash_have_derived_rows(self) -> None:
+        assert self.world.derived().keys() <= self._texts.keys()
+
+    @rule()
     def work(self) -> None:
         self._run(self.world.services.index_worker.once())
 
@@ -149,7 +161,8 @@ class Notes(RuleBasedStateMachine):
 
     async def _settled(self) -> None:
         world = self.world
-        world.embedder.down = False
+        world.embedder.down = world.deriver.broken = False
+        await world.stores.outbox.retry_dead(world.clock.now())
         if isinstance(world.index, FailingIndex):
             world.index.down = False
         await world.settle(100_000)
@@ -159,6 +172,7 @@ class Notes(RuleBasedStateMachine):
         texts = await world.stores.notes.texts([note.note_id for note in existing.values()])
         assert {name: texts[note.note_id] for name, note in existing.items()} == self._texts
         await world.indexed_as_stored()
+        await world.derived_as_stored()
 
 
 class NotesInTheFlatIndex(Notes):

@@ -58,6 +58,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
             await stores.index_marks.mark_all(embedder.model.version, clock.now())
+        if queued := await services.derive.queue_outdated():
+            log.info("derivations_outdated", notes=queued)
         stack.push_async_callback(services.rebuild.stop)
         stack.push_async_callback(services.reembed.stop)
         if isinstance(embedder, Watched):

@@ -12,6 +12,7 @@ from nur.bootstrap.embedders import measured_calibration, open_named, packaged_t
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
+from nur.retrieval.fingerprint import FINGERPRINT
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes
@@ -19,6 +20,7 @@ from nur.services.embedding_health import EmbeddingHealth
 from nur.services.health import Health
 from nur.services.idempotency import Idempotency
 from nur.services.indexing.chunk_vectors import ChunkVectors
+from nur.services.indexing.derive import Derive
 from nur.services.indexing.embed_missing import EmbedMissing
 from nur.services.indexing.index_note import IndexNote
 from nur.services.indexing.index_worker import IndexWorker
@@ -57,8 +59,9 @@ from nur.services.search.search_log import SearchLog
 from nur.services.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from nur.domain.derivations import Deriver
     from nur.domain.moments import Zone
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, TokenTable
@@ -122,6 +125,7 @@ class Services:
     reembed: ReembedOnline
     health: Health
     embedding_health: EmbeddingHealth
+    derive: Derive
     index_worker: IndexWorker
     watch_index: WatchIndex
     privacy: PrivacyFilter
@@ -134,7 +138,13 @@ class Services:
 
 
 def assemble(
-    settings: Settings, stores: Stores, index: VectorIndex, embedder: Embedder, reranker: Reranker, clock: Clock
+    settings: Settings,
+    stores: Stores,
+    index: VectorIndex,
+    embedder: Embedder,
+    reranker: Reranker,
+    clock: Clock,
+    derivers: Sequence[Deriver] = (FINGERPRINT,),
 ) -> Services:
     """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be loaded."""
     notes, chunks = stores.notes, stores.chunks
@@ -142,8 +152,9 @@ def assemble(
     privacy = PrivacyFilter(settings.privacy_enforcement)
     index_note = IndexNote(chunks, stores.vectors, index, version)
     token_table = packaged_tokens(embedder)
-    worker = _worker(stores, index, index_note, embedder, clock)
-    store = _store_note(settings, stores, index, index_note, embedder, token_table, clock, worker.wake)
+    derive = Derive(derivers, notes, stores.derivations, stores.facts, clock)
+    worker = _worker(stores, index, index_note, derive, embedder, clock)
+    store = _store_note(settings, stores, index, index_note, derive, embedder, token_table, clock, worker.wake)
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
     search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries)
     query_vector = QueryVector(embedder, token_table)
@@ -152,7 +163,7 @@ def assemble(
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
-    find_duplicates = FindDuplicates(stores.vectors, notes, chunks, index, embedder, clock)
+    find_duplicates = FindDuplicates(stores.vectors, notes, chunks, stores.fingerprints, index, embedder, clock)
     ingest = Ingest(store, clock)
     reader = ChildFileReader(settings.file_timeout, settings.file_memory)
     forget = Forget(notes, index, privacy, clock, worker.wake)
@@ -188,6 +199,7 @@ def assemble(
         reembed=ReembedOnline(stores, embedder, lambda name: open_named(settings, name), clock),
         health=Health(stores, index, watch_index, embedder, clock),
         embedding_health=EmbeddingHealth(embedder, settings.openai_api_key is not None),
+        derive=derive,
         index_worker=worker,
         watch_index=watch_index,
         privacy=privacy,
@@ -200,14 +212,16 @@ def assemble(
     )
 
 
-def _worker(stores: Stores, index: VectorIndex, index_note: IndexNote, embedder: Embedder, clock: Clock) -> IndexWorker:
+def _worker(
+    stores: Stores, index: VectorIndex, index_note: IndexNote, derive: Derive, embedder: Embedder, clock: Clock
+) -> IndexWorker:
     return IndexWorker(
         outbox=stores.outbox,
         notes=stores.notes,
-        index_marks=stores.index_marks,
         index=index,
         index_note=index_note,
         embed_missing=EmbedMissing(stores.chunks, stores.vectors, clock, embedder),
+        derive=derive,
         clock=clock,
     )
 
@@ -217,6 +231,7 @@ def _store_note(
     stores: Stores,
     index: VectorIndex,
     index_note: IndexNote,
+    derive: Derive,
     embedder: Embedder,
     token_table: TokenTable,
     clock: Clock,
@@ -229,6 +244,7 @@ def _store_note(
         index=index,
         index_note=index_note,
         chunk_vectors=ChunkVectors(stores.chunks, stores.vectors, embedder),
+        derive=derive,
         clock=clock,
         policies=policies(settings),
         protection=ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources)),

@@ -12,14 +12,10 @@ if TYPE_CHECKING:
 
 
 class IndexMarks(Protocol):
-    """The store's record of what the index holds. Every method is one transaction."""
+    """The store's record of what the index holds; `Outbox.finish` adds to it. Every method is one transaction."""
 
     async def is_indexed(self, note_id: NoteId) -> bool:
         """Whether the index holds every chunk of the note at its revision; True for a note without chunks."""
-        ...
-
-    async def mark(self, note_id: NoteId, revision: int) -> bool:
-        """Record that the index holds this revision; False when the note has moved on."""
         ...
 
     async def mark_all(self, embedding_version: str, now: datetime) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from nur.domain.access import WriteContext
     from nur.domain.chunks import Chunk
+    from nur.domain.derivations import Derivation
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Kind, Note, NoteId
     from nur.ports.embedder import Floats
@@ -55,6 +56,8 @@ class NoteWrite:
     chunks: Sequence[NewChunk] = ()
     pooled: Floats | None = None
     embedding_version: str = ""
+    derived: Sequence[Derivation] = ()
+    derive_later: bool = False  #: a deriver failed: the worker is to try again
     indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
     action: str = "store"  #: for the audit log
 
@@ -70,7 +73,7 @@ class NoteStore(Protocol):
         ...
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
-        """Move a note to the trash and delete its chunks, vectors and lexical rows. Raises Conflict."""
+        """Move a note to the trash and delete everything derived from it. Raises Conflict."""
         ...
 
     async def purge(self, note: Note, context: WriteContext, *, indexed: bool) -> None:

@@ -17,6 +17,7 @@ class Task(StrEnum):
     """What is to be done about a note."""
 
     INDEX = "index"  #: embed what is missing and bring the vector index to the note's revision
+    DERIVE = "derive"  #: compute the rows that are derived from the note's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,11 @@ class Outbox(Protocol):
         """Extend leases; those that others have taken over stay theirs."""
         ...
 
-    async def finish(self, job: Job, now: datetime) -> None:
-        """Close the job, unless a newer revision was asked for meanwhile: then it is due again."""
+    async def finish(self, job: Job, now: datetime, *, indexed: int | None = None) -> None:
+        """Close the job, unless a newer revision was asked for meanwhile: then it is due again.
+
+        `indexed` is the revision that the index holds now; it is recorded while the lease lasts and the note is at it.
+        """
         ...
 
     async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nur.domain.errors import NurError
     from nur.ports.archive import Archive
     from nur.ports.chunks import ChunkStore
+    from nur.ports.derivations import DerivationStore, FingerprintStore
     from nur.ports.idempotency import IdempotencyStore
     from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
@@ -45,6 +46,16 @@ class Stores(Protocol):
     @property
     def index_marks(self) -> IndexMarks:
         """Which chunks the vector index holds."""
+        ...
+
+    @property
+    def derivations(self) -> DerivationStore:
+        """Rows derived from notes."""
+        ...
+
+    @property
+    def fingerprints(self) -> FingerprintStore:
+        """Which notes have nearly the same words."""
         ...
 
     @property

@@ -18,12 +18,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from nur.domain.errors import Conflict
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Note, Status
+from nur.ports.outbox import Task
 from tests.reference_model import ReferenceModel
 from tests.store_backends import BACKENDS
 from tests.store_notes import (
     ALL,
+    DERIVER,
     EMBEDDING,
     START,
+    a_derivation,
     a_note,
     a_query,
     at,
@@ -114,15 +117,20 @@ class StoresAndModel(RuleBasedStateMachine):
         tenant=st.sampled_from(["default", "default", "acme"]),
         embedded=st.booleans(),
         indexed=st.booleans(),
+        derived=st.booleans(),
     )
-    def create(self, text: str, meta: dict[str, Any], pieces: int, tenant: str, embedded: bool, indexed: bool) -> None:
+    def create(
+        self, text: str, meta: dict[str, Any], pieces: int, tenant: str, embedded: bool, indexed: bool, derived: bool
+    ) -> None:
         note = a_note(text, pieces=pieces, tenant=tenant, ingested_at=self._now, **meta)
-        self._write(creation(note, text, embedded=embedded, indexed=indexed and embedded))
+        write = creation(note, text, embedded=embedded, indexed=indexed and embedded)
+        self._write(replace(write, derived=[a_derivation(text)] if derived else [], derive_later=not derived))
 
     @precondition(lambda self: self._states)
-    @rule(choice=choices, text=texts, pieces=st.integers(1, 3), embedded=st.booleans())
-    def replace_or_restore(self, choice: int, text: str, pieces: int, embedded: bool) -> None:
-        self._write(replacement(self._a_note(choice), text, pieces, embedded=embedded))
+    @rule(choice=choices, text=texts, pieces=st.integers(1, 3), embedded=st.booleans(), derived=st.booleans())
+    def replace_or_restore(self, choice: int, text: str, pieces: int, embedded: bool, derived: bool) -> None:
+        write = replacement(self._a_note(choice), text, pieces, embedded=embedded)
+        self._write(replace(write, derived=[a_derivation(text)] if derived else [], derive_later=not derived))
 
     @precondition(lambda self: self._states)
     @rule(choice=choices, meta=metas, indexed=st.booleans())
@@ -159,10 +167,17 @@ class StoresAndModel(RuleBasedStateMachine):
 
     @precondition(lambda self: self._states)
     @rule(choice=choices)
-    def mark(self, choice: int) -> None:
+    def derive_a_state_that_may_be_past(self, choice: int) -> None:
         note = self._any_state(choice)
-        marked = self._do(self._stores.index_marks.mark(note.note_id, note.revision))
-        assert marked is self._model.mark(note.note_id, note.revision)
+        made = [a_derivation(f"{note.content_hash} again")]
+        expected = self._model.put(note, made)
+        self._attempt(self._stores.derivations.put(note, made, self._now), expected=expected)
+
+    @rule(outdated=st.booleans())
+    def queue_derivations(self, outdated: bool) -> None:
+        store = self._stores.derivations
+        work = store.queue_outdated({DERIVER: 1}, self._now) if outdated else store.queue(self._now)
+        assert self._do(work) == self._model.queue_derivations(self._now, outdated=outdated)
 
     @rule()
     def fill_the_index(self) -> None:
@@ -189,13 +204,14 @@ class StoresAndModel(RuleBasedStateMachine):
         outbox, later = self._stores.outbox, self._now + timedelta(seconds=2)
         jobs = self._do(outbox.lease("w", 2, self._now, 3))
         expected = self._model.lease(2, self._now, 3)
-        assert [(job.note_id, job.revision, job.attempts) for job in jobs] == [
-            (job.note_id, job.revision, job.attempts) for job in expected
+        assert [(job.note_id, job.task, job.revision, job.attempts) for job in jobs] == [
+            (job.note_id, job.task, job.revision, job.attempts) for job in expected
         ]
         for job, model_job in zip(jobs, expected, strict=True):
             if outcome == "finish":
-                self._do(outbox.finish(job, self._now))
-                self._model.finish(model_job)
+                indexed = job.revision if job.task is Task.INDEX else None
+                self._do(outbox.finish(job, self._now, indexed=indexed))
+                self._model.finish(model_job, indexed)
             elif outcome != "vanish":
                 retry_at = later if outcome == "retry" else None
                 self._do(outbox.postpone(job, "down", retry_at))
@@ -224,6 +240,13 @@ class StoresAndModel(RuleBasedStateMachine):
             ]
         page = self._do(self._stores.vectors.page(EMBEDDING, ChunkKey(0), EVERY_CHUNK, self._now))
         assert [one.stored.chunk_key for one, _ in page] == self._model.paged(self._now)
+
+    @invariant()
+    def what_is_derived_is_at_the_notes_revision(self) -> None:
+        notes = self._model.notes
+        assert self._backend.derived() == {
+            note_id: (notes[note_id].revision, 1, bands) for note_id, bands in self._model.derived.items()
+        }
 
     @invariant()
     def index_marks_agree(self) -> None:

@@ -37,10 +37,6 @@ class SqlIndexMarks:
         """Whether the index holds every chunk of the note at its revision; True for a note without chunks."""
         return await self.run.read(is_indexed, note_id)
 
-    async def mark(self, note_id: NoteId, revision: int) -> bool:
-        """Record that the index holds this revision; False when the note has moved on."""
-        return await self.run.write(_mark, note_id, revision)
-
     async def mark_all(self, embedding_version: str, now: datetime) -> int:
         """Record that the index holds every chunk with a vector, and close the outbox rows of complete notes."""
         return await self.run.write(_mark_all, embedding_version, now)
@@ -79,14 +75,6 @@ def with_vector(embedding_version: str) -> Select[int]:
 def _is_stale() -> ColumnElement[bool]:
     """The index does not hold the chunk at its revision. The words match the partial index."""
     return or_(_chunks.indexed_revision.is_(None), _chunks.indexed_revision != _chunks.revision)
-
-
-def _mark(connection: Connection, note_id: NoteId, revision: int) -> bool:
-    if connection.execute(select(_notes.revision).where(_notes.note_id == note_id)).scalar() != revision:
-        return False
-    own = update(memory_note_chunks).where(_chunks.note_id == note_id)
-    connection.execute(own.values(indexed_revision=revision))
-    return True
 
 
 def _mark_all(connection: Connection, embedding_version: str, now: datetime) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, literal_column, select, tuple_, update
 
-from nur.adapters.sql import outbox
+from nur.adapters.sql import derivations, outbox
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, piece_values, records, to_note
 from nur.adapters.sql.search_log import forget_note
@@ -26,6 +26,7 @@ from nur.domain.filters import Order
 from nur.domain.kinds import KINDS
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
 from nur.ports.notes import VERSIONS_KEPT, PageCursor
+from nur.ports.outbox import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,7 @@ _BY_IDENTITY = [
 
 @dataclass(frozen=True, slots=True)
 class SqlNoteStore:
-    """Notes in one table; their chunks, lexical rows and vectors are written in the same transaction."""
+    """Notes in one table; what is derived from them is written in the same transaction."""
 
     run: Runner
     lexical_index: LexicalIndex
@@ -90,7 +91,7 @@ class SqlNoteStore:
         return await self.run.write(write_note, self.lexical_index, write, context)
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
-        """Move a note to the trash and delete its chunks, vectors and lexical rows. Raises Conflict."""
+        """Move a note to the trash and delete everything derived from it. Raises Conflict."""
         return await self.run.write(_remove, self.lexical_index, note, context, action=action, indexed=indexed)
 
     async def purge(self, note: Note, context: WriteContext, *, indexed: bool) -> None:
@@ -154,12 +155,16 @@ def write_note(
     keys: list[ChunkKey] = []
     if write.text is None:
         _touch_chunks(connection, note, indexed=write.indexed)
+        derivations.carry_over(connection, note, write.derived, context.now)
     else:
         if write.replaces is not None:
-            _drop_chunks(connection, lexical_index, note.note_id)
+            _drop_derived(connection, lexical_index, note.note_id)
         keys = _add_chunks(connection, lexical_index, write, context.now)
+        derivations.add(connection, note, write.derived, context.now)
     if not write.indexed:
         outbox.enqueue(connection, note.note_id, note.revision, context.now)
+    if write.derive_later:
+        outbox.enqueue(connection, note.note_id, note.revision, context.now, Task.DERIVE)
     _audit(connection, note, write.action, context)
     return keys
 
@@ -176,7 +181,7 @@ def _remove(
     now = context.now
     gone = replace(note, status=Status.DELETED, revision=note.revision + 1, deleted_at=now, updated_at=now)
     _update_row(connection, gone, note.revision)
-    _drop_chunks(connection, lexical_index, note.note_id)
+    _drop_derived(connection, lexical_index, note.note_id)
     if not indexed:
         outbox.enqueue(connection, note.note_id, gone.revision, now)
     _audit(connection, gone, action, context)
@@ -186,12 +191,13 @@ def _remove(
 def _purge(
     connection: Connection, lexical_index: LexicalIndex, note: Note, context: WriteContext, *, indexed: bool
 ) -> None:
-    _drop_chunks(connection, lexical_index, note.note_id)
+    _drop_derived(connection, lexical_index, note.note_id)
     gone = delete(memory_notes).where(_notes.note_id == note.note_id, _notes.revision == note.revision)
     if connection.execute(gone).rowcount != 1:
         raise Conflict("The note was changed by another write; nothing was erased. Try again.")
     if not indexed:
         outbox.enqueue(connection, note.note_id, note.revision + 1, context.now)
+    outbox.cancel(connection, note.note_id, Task.DERIVE)
     forget_note(connection, note.note_id)
     _audit(connection, note, "purge", context)
     if KINDS[note.kind].ids_tell:
@@ -227,6 +233,12 @@ def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
     """Bring the chunks' revision up to their note's."""
     values = {"revision": note.revision} | ({"indexed_revision": note.revision} if indexed else {})
     connection.execute(update(memory_note_chunks).where(_chunks.note_id == note.note_id).values(**values))
+
+
+def _drop_derived(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
+    """Delete everything that a note's text was made into."""
+    _drop_chunks(connection, lexical_index, note_id)
+    derivations.drop(connection, note_id)
 
 
 def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, case, delete, func, insert, literal, literal_column, or_, select, update
 
-from nur.adapters.sql.tables import indexing_outbox, memory_notes
+from nur.adapters.sql.tables import indexing_outbox, memory_note_chunks, memory_notes
 from nur.domain.notes import NoteId
 from nur.ports.outbox import Backlog, DeadLetter, Job, Task
 
@@ -39,9 +39,9 @@ class SqlOutbox:
         """Extend leases; those that others have taken over stay theirs."""
         await self.run.write(_renew, jobs, until)
 
-    async def finish(self, job: Job, now: datetime) -> None:
-        """Close the job, unless a newer revision was asked for meanwhile: then it is due again."""
-        await self.run.write(_finish, job, now)
+    async def finish(self, job: Job, now: datetime, *, indexed: int | None = None) -> None:
+        """Close the job, unless a newer revision was asked for meanwhile, and record what the index holds."""
+        await self.run.write(_finish, job, now, indexed)
 
     async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
         """Record a failure; the job is due again at `retry_at`, or dead with None."""
@@ -80,23 +80,29 @@ def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetim
         connection.execute(insert(indexing_outbox).values(**row, available_at=now, created_at=now))
 
 
-def enqueue_all(connection: Connection, now: datetime) -> int:
-    """Ask for every active note to be indexed, the oldest first, and return how many there are."""
-    active = _notes.status == "active"
-    index = literal(Task.INDEX.value)
+def enqueue_all(
+    connection: Connection, now: datetime, task: Task = Task.INDEX, only: ColumnElement[bool] | None = None
+) -> int:
+    """Ask for a task for every active note, or those alone, the oldest first, and return how many there are."""
+    active = _notes.status == "active" if only is None else and_(_notes.status == "active", only)
     revision = select(_notes.revision).where(_notes.note_id == _rows.note_id).scalar_subquery()
-    open_index = and_(_rows.state != DONE, _rows.task == Task.INDEX.value)
-    raised = update(indexing_outbox).where(open_index, _rows.note_id.in_(select(_notes.note_id).where(active)))
+    is_open = and_(_rows.state != DONE, _rows.task == task.value)
+    raised = update(indexing_outbox).where(is_open, _rows.note_id.in_(select(_notes.note_id).where(active)))
     due = {"state": PENDING, "attempts": 0, "available_at": now, "last_error": None}
     # Whoever is at it may have written to an index that is emptied now: its lease ends, so it cannot close the row.
     connection.execute(raised.values(revision=revision, **due, leased_by=None, leased_until=None))
-    is_open = select(_rows.outbox_id).where(_rows.note_id == _notes.note_id, open_index).exists()
+    queued = select(_rows.outbox_id).where(_rows.note_id == _notes.note_id, is_open).exists()
     moment = literal(now, _rows.available_at.type)
     columns = ["note_id", "task", "revision", "state", "attempts", "available_at", "created_at"]
-    new = select(_notes.note_id, index, _notes.revision, literal(PENDING), literal(0), moment, moment)
-    new = new.where(active, ~is_open).order_by(_notes.ingested_at, _notes.note_id)
+    new = select(_notes.note_id, literal(task.value), _notes.revision, literal(PENDING), literal(0), moment, moment)
+    new = new.where(active, ~queued).order_by(_notes.ingested_at, _notes.note_id)
     connection.execute(insert(indexing_outbox).from_select(columns, new))
     return connection.execute(select(func.count()).select_from(memory_notes).where(active)).scalar_one()
+
+
+def cancel(connection: Connection, note_id: NoteId, task: Task) -> None:
+    """Delete every row of a note and task."""
+    connection.execute(delete(indexing_outbox).where(_rows.note_id == note_id, _rows.task == task.value))
 
 
 def release_all(connection: Connection) -> None:
@@ -152,7 +158,9 @@ def _is_held(job: Job) -> ColumnElement[bool]:
     return and_(_rows.outbox_id == job.job_id, _rows.leased_by == job.worker, _rows.state == PENDING)
 
 
-def _finish(connection: Connection, job: Job, now: datetime) -> None:
+def _finish(connection: Connection, job: Job, now: datetime, indexed: int | None) -> None:
+    if indexed is not None:
+        _mark_indexed(connection, job, indexed)
     done = (
         update(indexing_outbox)
         .where(_is_held(job), _rows.revision == job.revision)
@@ -160,6 +168,15 @@ def _finish(connection: Connection, job: Job, now: datetime) -> None:
     )
     if connection.execute(done).rowcount == 0:
         _release(connection, job)
+
+
+def _mark_indexed(connection: Connection, job: Job, revision: int) -> None:
+    """Not when the lease is gone: the index may have been emptied since."""
+    is_held = select(_rows.outbox_id).where(_is_held(job)).exists()
+    is_at = select(_notes.note_id).where(_notes.note_id == job.note_id, _notes.revision == revision).exists()
+    chunks = memory_note_chunks.c
+    own = update(memory_note_chunks).where(chunks.note_id == job.note_id, is_held, is_at)
+    connection.execute(own.values(indexed_revision=revision))
 
 
 def _postpone(connection: Connection, job: Job, error: str, retry_at: datetime | None) -> None:

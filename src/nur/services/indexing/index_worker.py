@@ -1,4 +1,4 @@
-"""Work off the outbox: embed what was deferred and bring the vector index up to date."""
+"""Do the jobs of the outbox: embed what was deferred, update the vector index, derive rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nur.domain.errors import BadConfiguration, Conflict, EmbedderRefused, NurEr
 from nur.domain.filters import is_alive
 from nur.observability import metrics
 from nur.observability.events import EventLog, traced
+from nur.ports.outbox import Task
 from nur.ports.vector_index import IndexOp
 from nur.services.notes.trash import PURGED
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
     from nur.ports.outbox import Job, Outbox
     from nur.ports.vector_index import VectorIndex
+    from nur.services.indexing.derive import Derive
     from nur.services.indexing.embed_missing import EmbedMissing
     from nur.services.indexing.index_note import IndexNote
 
@@ -63,10 +64,10 @@ class IndexWorker:
 
     outbox: Outbox
     notes: NoteStore
-    index_marks: IndexMarks
     index: VectorIndex
     index_note: IndexNote
     embed_missing: EmbedMissing
+    derive: Derive
     clock: Clock
     jitter: Callable[[], float] = random.random
     name: str = field(default_factory=lambda: f"worker-{uuid4().hex[:8]}")
@@ -131,34 +132,43 @@ class IndexWorker:
 
     async def _do(self, jobs: Sequence[Job]) -> None:
         notes = await self.notes.by_ids([job.note_id for job in jobs])
+        to_index = {job.note_id for job in jobs if job.task is Task.INDEX}
         # What nobody can find any more is not worth a call to the provider.
-        alive = [note for note in notes.values() if is_alive(note, self.clock.now())]
+        alive = [note for note in notes.values() if note.note_id in to_index and is_alive(note, self.clock.now())]
         failed = await self.embed_missing(alive)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
 
     async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
-        """Bring the index up to date and close the row, or put it off."""
+        """Do the job and close its row, or put it off."""
         try:
-            if failure is not None:
+            if job.task is Task.DERIVE:
+                await self._derive(job, note)
+            elif failure is None:
+                await self._index(job, note)
+            elif isinstance(failure, Conflict):
+                await self.outbox.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
+            else:
                 raise failure
-            await self._index(job, note)
-        except Conflict:
-            await self.outbox.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
         except NurError as error:
             await self._failed(job, error)
-        else:
-            await self.outbox.finish(job, self.clock.now())
 
     async def _index(self, job: Job, note: Note | None) -> None:
-        """Make the index show the note as it is now, whatever the job said. Raises Conflict, IndexDown."""
+        """Make the index show the note as it is now, whatever the job said. Raises IndexDown."""
         if note is None:
             await self.index.apply([IndexOp(job.note_id, PURGED)])
             await self.index.scrub()
+            await self.outbox.finish(job, self.clock.now())
             return
         await self.index_note(note)
-        if not await self.index_marks.mark(note.note_id, note.revision):
-            raise Conflict("The note moved on while it was indexed.")
+        # One transaction: an index that is emptied in between must not count as filled.
+        await self.outbox.finish(job, self.clock.now(), indexed=note.revision)
         log.info("note_indexed", note=note.public_id, revision=note.revision)
+
+    async def _derive(self, job: Job, note: Note | None) -> None:
+        """Derive the note as it is now. Raises NurError; a note that changed meanwhile is tried again."""
+        if note is not None:
+            await self.derive(note)
+        await self.outbox.finish(job, self.clock.now())
 
     async def _failed(self, job: Job, error: NurError) -> None:
         """Try again later; give up only on what fails by its own fault, again and again."""

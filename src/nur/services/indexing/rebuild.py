@@ -1,4 +1,4 @@
-"""Rebuild the vector index from the stored vectors, while searches go on. Makes no embedding call."""
+"""Rebuild the vector index and derived rows from what is stored, while searches go on. Makes no embedding call."""
 
 from __future__ import annotations
 
@@ -107,6 +107,8 @@ class Rebuild:
         chunks = (await self.stores.chunks.statistics()).chunks
         self.report = replace(self.report, state=RebuildState.RUNNING, chunks=chunks)
         await self.index.reset()  # records that the store does not know go with it
+        await self.stores.index_marks.clear(self.clock.now())  # of what was indexed before it was empty
+        await self.stores.derivations.queue(self.clock.now())
         if self.index.follows_commits:
             await self.index.open()  # fills itself from the store
             if await self.index.count() >= chunks - await self.stores.vectors.count_missing(self.embedding_version):

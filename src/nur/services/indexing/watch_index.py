@@ -186,8 +186,9 @@ class WatchIndex:
         The store comes first: from then on searches compare with every vector.
         """
         expected = await self.stores.index_marks.count(self.embedding_version)
-        queued = await self.stores.index_marks.clear(self.clock.now())
+        await self.stores.index_marks.clear(self.clock.now())
         await self.index.reset()
+        queued = await self.stores.index_marks.clear(self.clock.now())  # also what was indexed before it was empty
         self._expected = max(expected, self._expected or 0)  # an earlier rebuild may be under way
         self.wake_worker()
         return queued

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nur.retrieval.text.tokens import Tokens
     from nur.services.indexing.chunk_text import ChunkedText
     from nur.services.indexing.chunk_vectors import ChunkVectors
+    from nur.services.indexing.derive import Derive
     from nur.services.indexing.index_note import IndexNote
 
 log = EventLog("StorageService")
@@ -67,6 +68,7 @@ class StoreNote:
     index: VectorIndex
     index_note: IndexNote
     chunk_vectors: ChunkVectors
+    derive: Derive
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
@@ -187,6 +189,7 @@ class StoreNote:
         log_chunking(note, chunked, policy)
         vectors = await self.chunk_vectors.of(chunked, known, on_failure, progress)
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
+        derived = await self.derive.rows(note, draft.text)
         keys = await self.notes.write(
             NoteWrite(
                 note=note,
@@ -195,6 +198,8 @@ class StoreNote:
                 chunks=new_chunks(chunked, vectors),
                 pooled=pooled(vectors),
                 embedding_version=self.chunk_vectors.version,
+                derived=derived.derivations,
+                derive_later=bool(derived.failed),
                 indexed=ready,
             ),
             caller.at(self.clock.now()),

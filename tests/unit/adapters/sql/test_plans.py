@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from nur.adapters.sql import chunks, index_marks, migrations, notes, outbox, vectors
+from nur.adapters.sql import chunks, derivations, index_marks, migrations, notes, outbox, vectors
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import make_engine
 from nur.domain.notes import ChunkKey, Kind
@@ -48,6 +48,7 @@ READS: dict[str, Callable[[Connection], object]] = {
     ),
     "neighbouring turns": lambda connection: chunks.turns_near(connection, [("c", 1)], ALL, START),
     "whether a note is indexed": lambda connection: index_marks.is_indexed(connection, NOTE_ID),
+    "notes with the same bands": lambda connection: derivations.similar(connection, NOTE_ID, MEMORIES, START, 20),
     "vectors of chunks": lambda connection: vectors.vectors_of(connection, KEYS, EMBEDDING),
     "jobs that are due": lambda connection: outbox.lease(connection, "w", 16, START, 60),
     "a note's open job": lambda connection: outbox.enqueue(connection, NOTE_ID, 1, START),

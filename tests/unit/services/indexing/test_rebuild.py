@@ -43,6 +43,34 @@ def refuse_everything(world: World) -> None:
     world.embedder.embed = fails  # type: ignore[method-assign]
 
 
+class IndexedMeanwhile(FailingIndex):
+    """Before it is emptied, the worker does what is queued."""
+
+    world: World
+
+    async def reset(self) -> None:
+        await self.world.drain()
+        await super().reset()
+
+
+async def test_what_is_indexed_while_the_index_is_being_emptied_is_indexed_again(open_world: OpenWorld) -> None:
+    world = await open_world()
+    index = IndexedMeanwhile(world.clock)
+    index.world = world
+    world.use_index(index)
+    await world.add("Tea at four.")
+    await world.drain()
+
+    await rebuilt(world)
+    await world.indexed_as_stored()
+
+    await world.services.watch_index.open()
+    index._held.clear()
+    await world.services.watch_index.look()  # it finds the loss and starts over
+    await world.settle()
+    await world.indexed_as_stored()
+
+
 @pytest.mark.parametrize("follows", [True, False])
 async def test_an_index_is_rebuilt_without_an_embedding_call(open_world: OpenWorld, follows: bool) -> None:
     world = await open_world(follows=follows)

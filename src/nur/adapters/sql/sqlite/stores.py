@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from nur.adapters.sql import migrations, outbox
 from nur.adapters.sql.archive import SqlArchive
 from nur.adapters.sql.chunks import SqlChunkStore
+from nur.adapters.sql.derivations import SqlDerivationStore, SqlFingerprintStore
 from nur.adapters.sql.idempotency import SqlIdempotencyStore, expire_reservations
 from nur.adapters.sql.index_marks import SqlIndexMarks
 from nur.adapters.sql.notes import SqlNoteStore
@@ -56,6 +57,8 @@ class SqliteStores:
         self.chunks = SqlChunkStore(self._run, self._lexical_index)
         self.vectors = SqlVectorStore(self._run)
         self.index_marks = SqlIndexMarks(self._run)
+        self.derivations = SqlDerivationStore(self._run)
+        self.fingerprints = SqlFingerprintStore(self._run)
         self.outbox = SqlOutbox(self._run)
         self.search_log = SqlSearchLog(self._run)
         self.idempotency = SqlIdempotencyStore(self._run)

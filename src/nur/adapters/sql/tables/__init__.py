@@ -1,8 +1,8 @@
 """The tables, described once for every database.
 
 Everything stored is a row of `memory_notes`; search finds rows of `memory_note_chunks` by the pieces in
-`chunk_pieces`; vectors hang on chunks by embedding version. `revision` counts every change of a note and orders
-everything derived from it.
+`chunk_pieces`; vectors hang on chunks by embedding version, other derived rows on `derivations`. `revision` counts
+every change of a note and orders everything derived from it.
 
 The lexical rows of pieces (`piece_terms`) are an FTS5 table in SQLite and are made in the migration: SQLAlchemy has no
 words for a virtual table.
@@ -18,6 +18,7 @@ from nur.adapters.sql.tables.chunks import (
     note_chunk_embeddings,
     note_embeddings,
 )
+from nur.adapters.sql.tables.derivations import derivations, fingerprint_bands
 from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_versions
 from nur.adapters.sql.tables.schema import metadata
 from nur.adapters.sql.tables.searches import memory_hits, search_trace_items, search_traces
@@ -26,6 +27,8 @@ from nur.adapters.sql.tables.work import idempotency_keys, indexing_outbox, stor
 __all__ = [
     "audit_log",
     "chunk_pieces",
+    "derivations",
+    "fingerprint_bands",
     "idempotency_keys",
     "indexing_outbox",
     "lexical_totals",

@@ -1,0 +1,126 @@
+"""SqlDerivationStore and SqlFingerprintStore: rows derived from a note at its revision."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
+
+from nur.adapters.sql import outbox
+from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching
+from nur.adapters.sql.tables import derivations, fingerprint_bands, memory_notes
+from nur.domain.errors import Conflict
+from nur.domain.notes import NoteId
+from nur.ports.outbox import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from nur.adapters.sql.runner import Runner
+    from nur.domain.derivations import Derivation
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import Note
+
+_derived = derivations.c
+_notes = memory_notes.c
+
+# Built once: composing a statement costs more than running it.
+_INSERT = insert(derivations).returning(_derived.derivation_id)
+_INSERT_ROWS = {table.name: insert(table) for table in (fingerprint_bands,)}
+_DROP = delete(derivations).where(_derived.note_id == bindparam("of_note"))
+_CARRY_OVER = (
+    update(derivations).where(_derived.note_id == bindparam("of_note")).values(revision=bindparam("to_revision"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlDerivationStore:
+    """One row per note and deriver; the rows of each deriver hang on it, in a table of their own."""
+
+    run: Runner
+
+    async def put(self, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
+        """Replace what these derivers made of the note. Raises Conflict."""
+        await self.run.write(_put, note, derived, now)
+
+    async def queue(self, now: datetime) -> int:
+        """Queue every active note to be derived again and return how many there are."""
+        return await self.run.write(outbox.enqueue_all, now, Task.DERIVE)
+
+    async def queue_outdated(self, versions: Mapping[str, int], now: datetime) -> int:
+        """Queue active notes that lack rows of one of these derivers, in its version, and return how many."""
+        return await self.run.write(_queue_outdated, versions, now)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFingerprintStore:
+    """Looks bands up by an index."""
+
+    run: Runner
+
+    async def similar(self, note_id: NoteId, where: NoteFilter, now: datetime, limit: int) -> list[NoteId]:
+        """Other notes that share bands with this one, those that share most first."""
+        return await self.run.read(similar, note_id, where, now, limit)
+
+
+def add(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
+    """Insert what derivers made of a note that has nothing of theirs yet."""
+    for one in derived:
+        row = {"note_id": note.note_id, "deriver": one.deriver, "version": one.version, "revision": note.revision}
+        key = connection.execute(_INSERT, {**row, "derived_at": now}).scalar_one()
+        if one.rows:
+            connection.execute(_INSERT_ROWS[one.deriver], [{"derivation_id": key, **asdict(row)} for row in one.rows])
+
+
+def drop(connection: Connection, note_id: NoteId) -> None:
+    """Delete everything derived from a note."""
+    connection.execute(_DROP, {"of_note": note_id})
+
+
+def carry_over(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
+    """Keep what is derived from a text that stays, but for what is derived again."""
+    connection.execute(_CARRY_OVER, {"of_note": note.note_id, "to_revision": note.revision})
+    _replace(connection, note, derived, now)
+
+
+def similar(connection: Connection, note_id: NoteId, where: NoteFilter, now: datetime, limit: int) -> list[NoteId]:
+    """Other notes that share bands with this one."""
+    own, others, band, same = derivations.alias(), derivations.alias(), fingerprint_bands, fingerprint_bands.alias()
+    query = (
+        select(others.c.note_id)
+        .select_from(own)
+        .join(band, band.c.derivation_id == own.c.derivation_id)
+        .join(same, same.c.band_hash == band.c.band_hash)
+        .join(others, and_(others.c.derivation_id == same.c.derivation_id, others.c.version == own.c.version))
+        .join(memory_notes, _notes.note_id == others.c.note_id)
+        .where(own.c.note_id == note_id, own.c.deriver == band.name, others.c.note_id != note_id)
+        .where(chunks_matching(where, now))
+        .group_by(others.c.note_id)
+        .order_by(func.count().desc(), others.c.note_id)
+        .limit(limit)
+    )
+    return [NoteId(found) for found in connection.execute(query).scalars()]
+
+
+def _put(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
+    current = select(_notes.note_id).where(_notes.note_id == note.note_id, _notes.revision == note.revision, IS_ACTIVE)
+    if connection.execute(current).first() is None:
+        raise Conflict("The note was changed by another write; it will be derived again.")
+    _replace(connection, note, derived, now)
+
+
+def _replace(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
+    if derived:
+        names = [one.deriver for one in derived]
+        connection.execute(delete(derivations).where(_derived.note_id == note.note_id, _derived.deriver.in_(names)))
+        add(connection, note, derived, now)
+
+
+def _queue_outdated(connection: Connection, versions: Mapping[str, int], now: datetime) -> int:
+    wanted = or_(*(and_(_derived.deriver == name, _derived.version == number) for name, number in versions.items()))
+    complete = select(_derived.note_id).where(wanted).group_by(_derived.note_id).having(func.count() == len(versions))
+    return outbox.enqueue_all(connection, now, Task.DERIVE, _notes.note_id.not_in(complete))

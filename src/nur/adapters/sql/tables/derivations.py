@@ -1,0 +1,29 @@
+"""What is derived from notes: one table that says what there is, and one table per deriver for its rows."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, Uuid
+
+from nur.adapters.sql.columns import Moment
+from nur.adapters.sql.tables.schema import BIG_KEY, metadata
+
+derivations = Table(
+    "derivations",
+    metadata,
+    Column("derivation_id", BIG_KEY, primary_key=True),
+    Column("note_id", Uuid, ForeignKey("memory_notes.note_id", ondelete="CASCADE"), nullable=False),
+    Column("deriver", String, nullable=False),
+    Column("version", Integer, nullable=False),  #: the deriver's
+    Column("revision", Integer, nullable=False),  #: the note's
+    Column("derived_at", Moment, nullable=False),
+    Index("uq_derivations_note", "note_id", "deriver", unique=True),
+)
+
+fingerprint_bands = Table(
+    "fingerprint_bands",
+    metadata,
+    Column("derivation_id", BIG_KEY, ForeignKey("derivations.derivation_id", ondelete="CASCADE"), primary_key=True),
+    Column("band_hash", BigInteger, primary_key=True),
+    Index("ix_fingerprint_bands", "band_hash"),
+    sqlite_with_rowid=False,  # its rows lie together, in the order in which notes are derived
+)
