@@ -134,6 +134,40 @@ async def test_a_repeated_search_leaves_out_what_was_hidden_since(open_without_j
             await services.repeat_search(answer.search_id, ANNA)  # nor does anybody repeat another's search
 
 
+@pytest.mark.parametrize(("enforced", "shown"), [(False, True), (True, False)])
+async def test_somebody_elses_search_is_explained_only_without_enforcement(
+    open_without_jobs: OpenWithoutJobs, enforced: bool, shown: bool
+) -> None:
+    async with open_without_jobs(privacy_enforcement=enforced) as nur:
+        services = nur.services
+        await remember(services, ANNA, "Anna swims in the river")
+        answer = await services.search(a_request("river", ANNA))
+        (item,) = answer.hits
+        assert item.item_id is not None
+        for _ in range(2):  # before and after it is written
+            assert (await services.explain(answer.search_id, ANNA)).trace.query == "river"
+            assert await services.search_log.find_item(item.item_id, ANNA) is not None
+            assert (await services.search_log.find(answer.search_id, BEN) is not None) is shown
+            assert (await services.search_log.find_item(item.item_id, BEN) is not None) is shown
+            assert await services.search_log.find(answer.search_id, STRANGER) is None
+            assert await services.search_log.find_item(item.item_id, STRANGER) is None
+            await services.search_log.flush()
+
+
+@pytest.mark.parametrize(("enforced", "shown"), [(False, True), (True, False)])
+async def test_somebody_elses_copy_is_reported_only_without_enforcement(
+    open_without_jobs: OpenWithoutJobs, enforced: bool, shown: bool
+) -> None:
+    async with open_without_jobs(privacy_enforcement=enforced) as nur:
+        services = nur.services
+        copied = await ingest(services, ANNA, Visibility.ME, "The green lamp in the long hall burns all night.")
+        own = await ingest(services, BEN, Visibility.TEAM, "The green lamp in the long hall burns all the night.")
+        for reader in (BEN, ANNA):
+            note = await services.get_note(own, reader)
+            near = [one.public_id for one in await services.find_duplicates(note, reader)]
+            assert near == ([copied] if shown or reader is ANNA else [])
+
+
 async def test_the_trash_is_its_owners(open_without_jobs: OpenWithoutJobs) -> None:
     async with open_without_jobs(privacy_enforcement=True) as nur:
         services = nur.services

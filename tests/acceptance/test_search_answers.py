@@ -227,6 +227,6 @@ async def test_a_search_can_be_explained_after_a_restart(open_door: OpenDoor) ->
         assert explained.note is not None
         assert explained.note.verdict == "returned"
         assert str(explained.trace.trace_id) == found["trace_id"]
-        item = await nur.services.search_log.find_item("default", UUID(found["hits"][0]["item_id"]))
+        item = await nur.services.search_log.find_item(UUID(found["hits"][0]["item_id"]), LOCAL_CALLER)
         assert item is not None
         assert item.rank == 1

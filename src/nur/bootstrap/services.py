@@ -156,14 +156,16 @@ def assemble(
     worker = _worker(stores, index, index_note, derive, embedder, clock)
     store = _store_note(settings, stores, index, index_note, derive, embedder, token_table, clock, worker.wake)
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
-    search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries)
+    search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries, privacy)
     query_vector = QueryVector(embedder, token_table)
     search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
-    find_duplicates = FindDuplicates(stores.vectors, notes, chunks, stores.fingerprints, index, embedder, clock)
+    find_duplicates = FindDuplicates(
+        stores.vectors, notes, chunks, stores.fingerprints, index, embedder, privacy, clock
+    )
     ingest = Ingest(store, clock)
     reader = ChildFileReader(settings.file_timeout, settings.file_memory)
     forget = Forget(notes, index, privacy, clock, worker.wake)

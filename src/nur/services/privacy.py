@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note
     from nur.domain.search import SearchRequest
+    from nur.domain.traces import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,10 @@ class PrivacyFilter:
         """The filter, limited to what the principal may see."""
         visible_to = principal.name if self.enforced else None
         return replace(where, tenant=principal.tenant, visible_to=visible_to)
+
+    def can_explain(self, trace: Trace, principal: Principal) -> bool:
+        """A search belongs to who asked: its question and candidates are shown to others only without enforcement."""
+        return trace.tenant == principal.tenant and (not self.enforced or trace.principal == principal.name)
 
     def can_access(self, note: Note, principal: Principal) -> bool:
         """A note belongs to its owner; others of the tenant see what is visible to the team or the organisation."""

@@ -290,10 +290,11 @@ def _show(
 ) -> dict[ChunkKey, ChunkWithNote]:
     matching = chunks_matching(where, now)
     found = _shown(connection, _SHOWN.where(_chunks.chunk_key.in_(list(chunks)), matching))
-    replaced = {note_id: key for key, note_id in chunks.items() if key not in found}
+    replaced = {key: note_id for key, note_id in chunks.items() if key not in found}
     if replaced:
-        first = _SHOWN.where(_chunks.note_id.in_(list(replaced)), _chunks.chunk_index == 0, matching)
-        found |= {replaced[one.note.note_id]: one for one in _shown(connection, first).values()}
+        first = _SHOWN.where(_chunks.note_id.in_(set(replaced.values())), _chunks.chunk_index == 0, matching)
+        current = {one.note.note_id: one for one in _shown(connection, first).values()}
+        found |= {key: current[note_id] for key, note_id in replaced.items() if note_id in current}
     found = _between_neighbours(connection, found) if with_neighbours else found
     return _with_texts(connection, found) if with_texts else found
 

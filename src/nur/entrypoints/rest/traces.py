@@ -119,7 +119,7 @@ async def explain_search(
 @admin_router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
 async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """Every candidate of a search, and why it was kept or dropped."""
-    found = await services.search_log.find(caller.tenant, trace_id)
+    found = await services.search_log.find(trace_id, caller)
     if found is None:
         raise NotFound(f"Trace {trace_id} not found")
     return answered(Trace.of(found))
@@ -128,7 +128,7 @@ async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCalle
 @admin_router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
 async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """One item of an answer, with its chunk, its scores a stage, its ranks, and why it stands at its place."""
-    item = await services.search_log.find_item(caller.tenant, item_id)
+    item = await services.search_log.find_item(item_id, caller)
     if item is None:
         raise NotFound(f"Trace item {item_id} not found")
     explained = await services.explain(item.trace_id, caller, item.public_id)

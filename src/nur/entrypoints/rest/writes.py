@@ -140,7 +140,7 @@ class Write:
         state, near = await self._services.wait_until_indexed(stored.note.note_id, self._seconds), None
         if state is IndexState.INDEXED:
             try:
-                near = await self._services.find_duplicates(stored.note)
+                near = await self._services.find_duplicates(stored.note, self.caller)
             except IndexDown:  # a courtesy: the note is stored all the same
                 near = None
         return _receipt(stored, state, near)

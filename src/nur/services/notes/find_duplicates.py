@@ -15,6 +15,7 @@ from nur.retrieval.pooling import pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nur.domain.access import Caller
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
     from nur.ports.vectors import VectorStore
+    from nur.services.privacy import PrivacyFilter
 
 #: Chunks of the note that are compared: its beginning, middle and end, not a whole book.
 COMPARED_CHUNKS = 8
@@ -51,10 +53,11 @@ class FindDuplicates:
     fingerprints: FingerprintStore
     index: VectorIndex
     embedder: Embedder
+    privacy: PrivacyFilter
     clock: Clock
 
-    async def __call__(self, note: Note) -> list[NearDuplicate]:
-        """The nearest first; none while the note has no vectors yet. Raises IndexDown."""
+    async def __call__(self, note: Note, caller: Caller) -> list[NearDuplicate]:
+        """Those that the caller may see, the nearest first; none while the note has no vectors. Raises IndexDown."""
         version = self.embedder.model.version
         own, vectors = await self._vectors(note, version)
         if own is None:
@@ -67,6 +70,7 @@ class FindDuplicates:
             agent=meta.agent,
             scope=meta.scope,
         )
+        where = self.privacy.visible(where, caller.principal)
         best = await self._best_chunks(note, vectors, where)
         best |= await self._copies(note, vectors, where, known=best)
         pooled = await self.vectors.of_notes(list(best), version)

@@ -49,5 +49,5 @@ class ReadNote:
             text=await self.get.text(note),
             index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
             chunks=await self.chunks.of_note(note.note_id) if chunks else None,
-            near_duplicates=await self.find_duplicates(note) if near_duplicates else None,
+            near_duplicates=await self.find_duplicates(note, caller) if near_duplicates else None,
         )

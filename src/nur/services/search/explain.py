@@ -60,7 +60,7 @@ class Explain:
 
     async def __call__(self, name: UUID, caller: Caller, public_id: str | None = None) -> Explained:
         """A search by its id or its trace's, and what became of one note. Raises NotFound for an unknown search."""
-        trace = await self.search_log.find(caller.tenant, name)
+        trace = await self.search_log.find(name, caller)
         if trace is None:
             raise NotFound(f"Search {name} not found: it is older than TRACE_RETENTION_DAYS, or of another store.")
         return Explained(trace, None if public_id is None else await self._note(trace, caller, public_id))

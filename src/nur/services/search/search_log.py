@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from nur.domain.access import Caller
     from nur.domain.search import Fusion, Hit, SearchRequest, SearchResult
     from nur.domain.traces import TracedCandidate
     from nur.ports.clock import Clock
     from nur.ports.search_log import SearchLogStore
     from nur.retrieval.ranking.rank import Ranked
+    from nur.services.privacy import PrivacyFilter
     from nur.services.search.rerank import Reranked
     from nur.services.search.retrieve import Retrieved
 
@@ -88,6 +90,7 @@ class SearchLog:
     clock: Clock
     retention_days: float  #: 0: no candidates are kept
     with_queries: bool  #: whether the questions themselves are kept
+    privacy: PrivacyFilter
     _pending: OrderedDict[UUID, Trace] = field(default_factory=OrderedDict)
     _waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -100,9 +103,10 @@ class SearchLog:
             log.warning("trace_given_up", pending=MOST_PENDING)
         self._waiting.set()
 
-    async def find(self, tenant: str, name: UUID) -> Trace | None:
-        """A trace by its own id or by its search's; None where traces are not kept."""
-        return await self.session(tenant, name) if self.retention_days else None
+    async def find(self, name: UUID, caller: Caller) -> Trace | None:
+        """A trace by its own id or by its search's; None where traces are not kept or the caller may not see it."""
+        trace = await self.session(caller.tenant, name) if self.retention_days else None
+        return trace if trace is not None and self.privacy.can_explain(trace, caller.principal) else None
 
     async def session(self, tenant: str, name: UUID) -> Trace | None:
         """What a search returned, by its own id or its trace's."""
@@ -111,13 +115,12 @@ class SearchLog:
                 return trace
         return await self.store.trace(tenant, name)
 
-    async def find_item(self, tenant: str, item_id: UUID) -> TraceItem | None:
-        """One hit of a trace."""
-        for trace in reversed(self._pending.values()):
-            found = next((item for item in trace.items if item.item_id == item_id), None)
-            if found is not None and trace.tenant == tenant:
-                return found
-        return await self.store.item(tenant, item_id)
+    async def find_item(self, item_id: UUID, caller: Caller) -> TraceItem | None:
+        """One hit of a trace; None where traces are not kept or the caller may not see it."""
+        pending = (item for trace in reversed(self._pending.values()) for item in trace.items)
+        item = next((item for item in pending if item.item_id == item_id), None)
+        item = item or await self.store.item(caller.tenant, item_id)
+        return None if item is None or await self.find(item.trace_id, caller) is None else item
 
     async def forever(self) -> None:
         """Write what waits, again and again, until cancelled; `flush` writes the rest."""

@@ -155,10 +155,10 @@ async def test_near_duplicates_are_told_and_not_merged(open_world: OpenWorld) ->
     first = await world.add("The green lamp in the long hall burns all night until morning comes.")
     second = await world.add("The green lamp in the long hall burns all night until the morning comes.")
     await world.add("Nobody has fed the cat since Tuesday.")
-    assert await world.services.find_duplicates(second.note) == []  # not embedded yet
+    assert await world.services.find_duplicates(second.note, ME) == []  # not embedded yet
     await world.drain()
     calls = world.embedder.embedded
-    (near,) = await world.services.find_duplicates(second.note)
+    (near,) = await world.services.find_duplicates(second.note, ME)
     assert near.public_id == first.note.public_id
     assert near.similarity == near.best_chunk >= 0.8
     assert world.embedder.embedded == calls

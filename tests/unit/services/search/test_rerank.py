@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nur.domain.access import DEFAULT_TENANT
 from nur.domain.errors import RerankerDown
 from nur.domain.notes import NoteMetadata
 from nur.domain.writes import OnEmbeddingFailure, Protection
@@ -73,7 +72,7 @@ async def test_one_that_hangs_or_fails_leaves_the_order_as_it_was_and_that_is_sa
         assert result.degraded == ("rerank",)
         assert result.hits[0].passages[0].text == TEA[0]
         assert [hit.rerank_score for hit in result.hits] == [None] * 3
-        trace = await nur.services.search_log.find(DEFAULT_TENANT, result.search_id)
+        trace = await nur.services.search_log.find(result.search_id, LOCAL_CALLER)
         assert trace is not None
         assert trace.outcome["degraded"] == ["rerank"]
 

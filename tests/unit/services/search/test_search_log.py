@@ -11,12 +11,13 @@ import pytest
 
 from nur.adapters.sql.chunks import SqlChunkStore
 from nur.adapters.sql.search_log import SqlSearchLog
-from nur.domain.access import DEFAULT_TENANT
+from nur.domain.access import DEFAULT_TENANT, Caller, Principal
 from nur.domain.errors import StoreDown
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.traces import CandidateOutcome, Trace, filter_as_json, filter_from_json
 from nur.services.search import search_log
+from tests.callers import LOCAL_CALLER
 from tests.store_notes import START
 from tests.unit.services.conftest import a_request
 
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from nur.ports.chunks import CandidateQuery, CandidateSet
     from tests.unit.services.conftest import Nur, OpenNur
 
+STRANGER = Caller(Principal("local", "another tenant"), "test call")
 QUESTION = "when is tea drunk"
 
 
 async def traced(nur: Nur, query: str = QUESTION, **changes: object) -> Trace:
     await nur.remember("Tea is drunk at four.", "Milk goes into tea.", "The bridge is closed.")
     result = await nur.search(query, **changes)
-    trace = await nur.services.search_log.find(DEFAULT_TENANT, result.search_id)
+    trace = await nur.services.search_log.find(result.search_id, LOCAL_CALLER)
     assert trace is not None
     return trace
 
@@ -52,8 +54,8 @@ async def test_a_trace_is_readable_before_it_is_written_and_the_same_after(nur: 
     assert await nur.stores.search_log.trace(DEFAULT_TENANT, trace.trace_id) is None
     await nur.services.search_log.flush()
     assert await nur.stores.search_log.trace(DEFAULT_TENANT, trace.trace_id) == trace
-    assert await nur.services.search_log.find(DEFAULT_TENANT, trace.search_id) == trace
-    assert await nur.services.search_log.find("another tenant", trace.search_id) is None
+    assert await nur.services.search_log.find(trace.search_id, LOCAL_CALLER) == trace
+    assert await nur.services.search_log.find(trace.search_id, STRANGER) is None
 
 
 async def test_every_hit_is_an_item_and_every_candidate_has_a_verdict(nur: Nur) -> None:
@@ -64,13 +66,13 @@ async def test_every_hit_is_an_item_and_every_candidate_has_a_verdict(nur: Nur) 
     assert trace.items[0].scores["score"] == pytest.approx(returned[0].score, abs=1e-6)
     assert len(trace.candidates) == 3
     assert trace.outcome["hits"] == 1
-    for found in (nur.services.search_log.find_item(DEFAULT_TENANT, trace.items[0].item_id), _written(nur, trace)):
+    for found in (nur.services.search_log.find_item(trace.items[0].item_id, LOCAL_CALLER), _written(nur, trace)):
         assert await found == trace.items[0]
 
 
 async def _written(nur: Nur, trace: Trace) -> object:
     await nur.services.search_log.flush()
-    return await nur.services.search_log.find_item(DEFAULT_TENANT, trace.items[0].item_id)
+    return await nur.services.search_log.find_item(trace.items[0].item_id, LOCAL_CALLER)
 
 
 class Forgetful(SqlChunkStore):
@@ -86,7 +88,7 @@ async def test_what_the_store_does_not_show_is_listed(nur: Nur) -> None:
     hidden = Forgetful(nur.stores.chunks.run, nur.stores.chunks.lexical_index)
     search = nur.services.search
     result = await replace(search, retrieve=replace(search.retrieve, chunks=hidden))(a_request(QUESTION))
-    trace = await nur.services.search_log.find(DEFAULT_TENANT, result.search_id)
+    trace = await nur.services.search_log.find(result.search_id, LOCAL_CALLER)
     assert trace is not None
     assert [one.verdict for one in trace.candidates].count(CandidateOutcome.NOT_VISIBLE) == 1
 
@@ -103,7 +105,7 @@ async def test_without_retention_there_are_no_traces(open_nur: OpenNur) -> None:
     nur = await open_nur(trace_retention_days=0)
     result = await nur.search("tea")
     await nur.services.search_log.flush()
-    assert await nur.services.search_log.find(DEFAULT_TENANT, result.trace_id) is None
+    assert await nur.services.search_log.find(result.trace_id, LOCAL_CALLER) is None
 
 
 @dataclass(frozen=True)
