@@ -37,7 +37,9 @@ class NotesChunking(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    enabled: bool = Field(default=True, description="false: one chunk a note, windowed only where the model must")
+    enabled: bool = Field(
+        default=True, description="false: one chunk per note; a text too long for the model is still cut into windows"
+    )
     max_tokens: int = Field(default=512, gt=0, description="tokens in a chunk, at most")
     overlap_tokens: int = Field(
         default=128, ge=0, description="tokens that neighbours share at most, in whole sentences"
@@ -133,11 +135,11 @@ class Settings(BaseSettings):
 
     # Privacy
     privacy_enforcement: bool = Field(
-        default=False, description="show a note to others than its owner only where its visibility_scope says so"
+        default=False, description="show a note to others than its owner only where its visibility_scope allows it"
     )
     sensitive_sources: Words = Field(
         default=("medical", "health", "kids", "school", "family"),
-        description="source systems whose artifacts are highly_sensitive and me-only unless said otherwise",
+        description="source systems whose artifacts are highly_sensitive and me-only by default",
     )
 
     @classmethod

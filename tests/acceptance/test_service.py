@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from nur.entrypoints.cli.app import run
-from nur.entrypoints.cli.supervisors.files import Job, launchd_list, systemd_unit, windows_task
+from nur.entrypoints.cli.supervisors.files import SupervisedServer, launchd_list, systemd_unit, windows_task
 from tests.servers.nur_server import START_SECONDS, clean_environment
 
 if TYPE_CHECKING:
@@ -177,7 +177,9 @@ def test_what_the_unit_runs_is_a_server_that_status_logs_and_stop_know(
     assert process.wait(30) == 0
 
 
-JOB = Job(["/opt/a b/nur", "serve", "--data-dir", "/d & e"], {"OPENAI_API_KEY": "sk-<1>"}, Path("/d & e/server.log"))
+JOB = SupervisedServer(
+    ["/opt/a b/nur", "serve", "--data-dir", "/d & e"], {"OPENAI_API_KEY": "sk-<1>"}, Path("/d & e/server.log")
+)
 
 
 def test_launchd_starts_it_at_login_and_again_when_it_fails() -> None:
@@ -198,6 +200,6 @@ def test_windows_starts_it_at_logon_and_never_ends_it() -> None:
 
 
 def test_systemd_gets_words_that_it_reads_as_they_are() -> None:
-    unit = systemd_unit(Job(["/opt/n%r", 'a"b', "c\\d", "$HOME"], {}, Path("/50%/log"))).decode()
+    unit = systemd_unit(SupervisedServer(["/opt/n%r", 'a"b', "c\\d", "$HOME"], {}, Path("/50%/log"))).decode()
     assert 'ExecStart="/opt/n%%r" "a\\"b" "c\\\\d" "$$HOME"\n' in unit
     assert "StandardError=append:/50%%/log\n" in unit

@@ -35,7 +35,7 @@ class ThreadedEmbedder:
         self._log = EventLog("EmbeddingService")
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector a text, in order. `progress` hears the texts done so far."""
+        """One unit vector per text, in order. `progress` is called with the number of texts done."""
         self._requested(texts)
         started = self._clock.monotonic()
         vectors = np.empty((len(texts), self.model.dimensions), np.float32)
@@ -56,7 +56,7 @@ class ThreadedEmbedder:
         return vector
 
     async def probe(self) -> Probe:
-        """Embed a word and say how it went. Never raises."""
+        """Embed a word and report the result. Never raises."""
         started = self._clock.monotonic()
         try:
             await self._in_thread(partial(self._vectors, ["probe"]))

@@ -1,4 +1,4 @@
-"""Which embedding model a store has, and the embedder that speaks it."""
+"""Which embedding model a store has, and its embedder."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
 
 
 def named_model(settings: Settings, name: str) -> EmbeddingModel:
-    """`local`, `openai`, `onnx` (as the settings say), or provider:model:dimensions. Raises BadConfiguration."""
+    """`local`, `openai`, `onnx` (as configured), or provider:model:dimensions. Raises BadConfiguration."""
     if name in MODEL_SETTINGS:
         return wanted_model(settings.model_copy(update={"embeddings": name}))
     try:
@@ -181,7 +181,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
 
 
 def _openai(settings: Settings, model: EmbeddingModel, api_key: str) -> Embedder:
-    """OpenAI's embedder, as the settings say. Raises BadConfiguration."""
+    """OpenAI's embedder, as configured. Raises BadConfiguration."""
     try:
         from nur.adapters.openai.embedder import OpenAIEmbedder
     except ImportError as error:

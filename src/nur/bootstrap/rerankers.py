@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def make_reranker(settings: Settings) -> Reranker:
-    """The reranker; one without opinions unless another is asked for. Raises BadConfiguration."""
+    """The configured reranker; without one, hits keep their order. Raises BadConfiguration."""
     if settings.rerank == "http" and settings.rerank_url is not None:
         from nur.adapters.rerank.http import HttpReranker
 

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """What happens to writes through each sort of door when the embedding provider is down."""
+    """What happens to writes when the embedding provider is down, for tools and for other entrypoints."""
 
     for_tools: OnEmbeddingFailure
     for_others: OnEmbeddingFailure
@@ -82,7 +82,7 @@ class FailurePolicy:
     def of(cls, settings: Settings) -> FailurePolicy:
         """`auto` rejects for tools, where an agent sees the error, and defers elsewhere.
 
-        A tool that defers tries first, so that its answer says `indexed`; the other doors leave it to the worker.
+        A tool that defers tries first, so that its answer can be `indexed`; other entrypoints leave it to the worker.
         """
         asked = settings.on_embedding_failure
         return cls(

@@ -96,7 +96,7 @@ def _folder(examination: CheckRun, folder: Path) -> None:
 
 
 def _integrity(examination: CheckRun, file: Path) -> None:
-    """Read every page and every text of the store, beside its server or without one."""
+    """Read every page and every text of the store, while its server runs or without one."""
     with examination.check("integrity") as seen:
         if not file.exists():
             seen.append("no store yet")
@@ -131,9 +131,9 @@ def hint_at_key(examination: CheckRun, settings: Settings, provider: str) -> Non
 
 
 def stored_model(file: Path) -> EmbeddingModel | None:
-    """Which model a store was made with; None where there is no store, or none that says so.
+    """The model that a store was made with; None without a store, or where it is not recorded.
 
-    Read as an immutable file: no lock, no journal, nothing made beside it. What only a log holds is not seen.
+    Read as an immutable file: no lock, no journal, no other file created. Writes that are only in the log are not seen.
     """
     if not file.exists():
         return None

@@ -17,7 +17,7 @@ _STYLES = {Result.OK: "green", Result.NOTE: "yellow", Result.FAILED: "bold red",
 
 
 def table(examination: CheckRun) -> Table:
-    """A row a check, its hint under what was found; what others told is shown as it is, never read as markup."""
+    """One row per check, with its hint under the finding. Texts from outside are never read as markup."""
     shown = Table(box=None, pad_edge=False)
     shown.add_column("check", style="bold", no_wrap=True)
     shown.add_column("result", no_wrap=True)

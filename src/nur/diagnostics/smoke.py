@@ -53,7 +53,7 @@ class Visitor:
     left: list[tuple[str, dict[str, str]]] = field(default_factory=list)  #: how to delete it: tool and arguments
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer of a tool. Raises Fault when it says no."""
+        """The structured answer of a tool. Raises Fault when it fails."""
         try:
             answer = await self.client.call_tool(tool, arguments)
         except MCPError as error:
@@ -100,7 +100,7 @@ async def examine(examination: CheckRun, address: Address, whole_max_tokens: int
 
 
 async def _health(examination: CheckRun, address: Address) -> bool:
-    """Ask /health; says whether anything answered."""
+    """Ask /health. Returns whether anything answered."""
     answered = False
     store: dict[str, Any] = {}
     with examination.check("health") as seen:
@@ -139,7 +139,7 @@ async def _outbox(examination: CheckRun, address: Address, store: dict[str, Any]
         examination.note("outbox", Result.OK, f"{pending} notes wait to be indexed, none was given up")
         return
     errors = str(store.get("last_error"))
-    with contextlib.suppress(httpx2.HTTPError, ValueError, KeyError):  # names are more than /health tells
+    with contextlib.suppress(httpx2.HTTPError, ValueError, KeyError):  # /health has no names
         async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS) as web:
             answer = await web.get(f"{address.url}/v2/admin/outbox", headers=address.headers)
         letters = answer.json()["dead_letters"][:DEAD_SHOWN]
@@ -170,7 +170,7 @@ async def _visitor(address: Address) -> AsyncIterator[Visitor]:
 
 
 def _first(error: Exception) -> str:
-    """The innermost of a group of errors: the one that says what happened."""
+    """The innermost of a group of errors: the one that explains what happened."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return str(error) or type(error).__name__

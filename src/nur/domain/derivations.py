@@ -24,7 +24,7 @@ DerivedRow: TypeAlias = FingerprintBand
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """Everything that one deriver computed from a note. Without rows it still says that there are none."""
+    """Everything that one deriver computed from a note. No rows means that there are none, not that it failed."""
 
     deriver: str
     version: int

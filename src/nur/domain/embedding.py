@@ -1,4 +1,4 @@
-"""Embedding models by name, and what a probe of one says."""
+"""Embedding models by name, and the result of probing one."""
 
 from __future__ import annotations
 

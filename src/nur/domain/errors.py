@@ -1,4 +1,4 @@
-"""What can go wrong, and who can mend it.
+"""What can go wrong, and who can fix it.
 
 NurError
 ├── BadRequest              the caller: the message names the field and the limit
@@ -10,14 +10,14 @@ NurError
 │   └── CallInProgress      try again: the first call under the key is still being answered
 ├── Unavailable             try again; the vendor's own error is __cause__
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
-│   │   └── EmbedderRefused the provider answered that it never will: key or input
+│   │   └── EmbedderRefused the provider will never embed it: key or input
 │   ├── IndexDown           the vector index did not answer
 │   │   └── IndexLost       the vector index has lost records; it is rebuilt from the store
 │   ├── RerankerDown        the reranker did not answer, or not usably
 │   └── StoreDown           the store could not be read or written
 │       └── StoreFull       the disk is full; nothing was written
 ├── BadConfiguration        the operator: exit code 2
-│   └── KeyRefused          the provider turned the key away
+│   └── KeyRefused          the provider refused the key
 ├── DataFolderInUse         the operator: exit code 3
 └── StoreUnusable           the operator: exit code 4; nothing was deleted
     ├── StoreNewer          written by a newer program
@@ -28,7 +28,7 @@ NurError
 
 
 class NurError(Exception):
-    """Anything Nur says no with; its text is fit for the caller's eyes."""
+    """Every error of Nur. Its text is safe to show to the caller."""
 
     code = "internal"
     retryable = False
@@ -99,7 +99,7 @@ class EmbedderDown(Unavailable):
 
 
 class EmbedderRefused(EmbedderDown):
-    """The provider answered that it never will embed this: asking again is no use."""
+    """The provider will never embed this text: retrying does not help."""
 
     code = "embedding_refused"
 
@@ -145,7 +145,7 @@ class BadConfiguration(NurError):
 
 
 class KeyRefused(BadConfiguration):
-    """The embedding provider turned the key away."""
+    """The embedding provider refused the key."""
 
     def __init__(self, message: str, *, failed: int = 0, total: int = 0) -> None:
         """`failed` of `total` texts have no vector, where that is known."""

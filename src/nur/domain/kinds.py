@@ -66,7 +66,7 @@ def _turn_id(_spec: KindSpec, note: Note) -> Iterator[str]:
 
 
 def _hashed_ids(spec: KindSpec, note: Note) -> Iterator[str]:
-    """8 hex digits collide for half of all stores of 77,000 artifacts: whoever comes second gets a longer id."""
+    """8 hex digits collide for half of all stores of 77,000 artifacts: the second one gets a longer id."""
     name = f"{note.meta.source_system}:{note.meta.source_id}"
     if note.tenant != DEFAULT_TENANT:
         name = f"{note.tenant}:{name}"
@@ -83,7 +83,7 @@ class KindSpec:
     id_prefix: str  #: of its public ids; "" where they start with something else
     ids: Callable[[KindSpec, Note], Iterator[str]]  #: public ids to try for a new note, best first
     ids_collide: bool = False  #: whether two notes may want the same public id
-    ids_tell: bool = False  #: whether a public id says what was stored: a conversation's name, a hash of the source
+    ids_tell: bool = False  #: whether a public id reveals what was stored: a conversation's name, a hash of the source
     chunking: Chunking
     collection: str  #: of the first specification
     chunk_collection: str  #: of the chunks of a note with several
@@ -141,7 +141,7 @@ KINDS: dict[Kind, KindSpec] = {
         has_editable_text=True,
         has_key=True,
     ),
-    Kind.EVENT: KindSpec(  # one source may tell of many events
+    Kind.EVENT: KindSpec(  # one source may report many events
         label="events",
         identity=(("key", _by_key), ("text", _by_text_and_time)),
         id_prefix="evt",

@@ -106,7 +106,7 @@ class Note:
     token_count: int
     chunk_count: int
     chunking_version: str
-    heading: bytes = b""  #: terms of its title or first line, for search (`retrieval.headings`)
+    heading: bytes = b""  #: terms of its title or first line, for search (`retrieval.ranking.titles`)
     version: int  #: counts texts, from 1
     revision: int  #: counts changes of any sort, from 1
     status: Status

@@ -1,4 +1,4 @@
-"""What a search answer lacks, in a sentence that every door shows."""
+"""What a search answer lacks, in one sentence, the same for MCP, REST and the command line."""
 
 from __future__ import annotations
 

@@ -151,12 +151,14 @@ class SearchResult:
 
     hits: tuple[Hit, ...]
     search_id: UUID
-    trace_id: UUID  #: of the trace that says how this came about
+    trace_id: UUID  #: of the trace that explains this result
     model: EmbeddingModel  #: whose vectors were compared
     degraded: tuple[str, ...] = ()
     reason: EmptyReason | None = None  #: set when there are no hits
     notice: str | None = None  #: what the answer lacks and why, in words
-    confidence: float | None = None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers spoke
+    confidence: float | None = (
+        None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers answered
+    )
 
 
 def _cut(part: str, offset: int, first: int, last: int) -> str:

@@ -50,7 +50,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A note that somebody wants stored."""
+    """A note to be stored."""
 
     kind: Kind
     text: str
@@ -62,7 +62,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """Another note that says nearly the same; told, never merged."""
+    """Another note with nearly the same content. It is reported, never merged."""
 
     public_id: str
     similarity: float  #: cosine of the notes' own vectors

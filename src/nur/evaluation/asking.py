@@ -13,7 +13,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
-from nur.evaluation.measures import Span
+from nur.evaluation.measures import RowSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nur.bootstrap import Services
     from nur.domain.notes import Note
     from nur.domain.search import Hit, Mode, SearchResult
-    from nur.evaluation.dataset import DataSet, Question, Row
+    from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
 
 LIMIT = 50
 LONGEST_TURN = 50_000
@@ -34,7 +34,7 @@ class Answer:
     """What a client got back for one question."""
 
     ids: list[str]  #: rows, best first, each once
-    spans: list[Span]  #: passages in the order in which a reader meets them
+    spans: list[RowSpan]  #: passages in the order in which a reader meets them
     score: float  #: how sure it is that the best hit answers; 0 when there is none
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -62,7 +62,7 @@ class LoadedDataset:
             await asyncio.gather(*(self._store(row, place) for row, place in jobs[start : start + AT_ONCE]))
             progress(min(len(jobs), start + AT_ONCE))
 
-    async def ask(self, question: Question, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
+    async def ask(self, question: LabelledQuestion, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
         """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
         started, cpu_started = time.perf_counter(), time.process_time()
         result = await self.services.search(
@@ -143,9 +143,9 @@ class LoadedDataset:
     def _source(self, scope: str | None) -> str:
         return (f"{self.data.name}/{scope}" if scope else self.data.name)[:100]
 
-    def _spans(self, hit: Hit) -> list[Span]:
+    def _spans(self, hit: Hit) -> list[RowSpan]:
         row = self.row(hit.note)
-        return [Span(row, passage.start_char, passage.end_char) for passage in hit.passages]
+        return [RowSpan(row, passage.start_char, passage.end_char) for passage in hit.passages]
 
 
 def _sureness(result: SearchResult) -> float:

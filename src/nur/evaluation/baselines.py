@@ -12,7 +12,7 @@ from uuid import UUID
 from nur.domain.kinds import collection_of, collections_of
 from nur.domain.notes import NoteId
 from nur.evaluation.asking import LIMIT, Answer
-from nur.evaluation.measures import Span
+from nur.evaluation.measures import RowSpan
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey
     from nur.evaluation.asking import LoadedDataset
-    from nur.evaluation.dataset import Question
+    from nur.evaluation.dataset import LabelledQuestion
     from nur.ports.chunks import ChunkWithNote
 
 Name = Literal["lexical", "dense", "specification"]
@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 #: Chunks asked of a ranker for each note wanted: several chunks of one note are one result.
 OVERFETCH = 4
-#: The specification asks each collection for so many times the results that it wants.
+#: The specification asks each collection for this many times the wanted results.
 SPECIFICATION_OVERFETCH = 3
 SPECIFICATION_K = 60
-#: A collection that is still short after so many chunks were looked at stays short.
+#: A collection that is still short after this many chunks stays short.
 MOST_CHUNKS = 8_000
 
 
@@ -68,18 +68,18 @@ class Baseline:
     asked: LoadedDataset
     _read: dict[ChunkKey, ChunkWithNote] = field(default_factory=dict)  #: nothing is written while questions are asked
 
-    async def answer(self, question: Question, *, scope: str | None = None) -> Answer:
+    async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
         """Answer one question; `scope` asks another conversation instead of the question's own."""
         where = self.asked.where(scope or question.scope)
         found = await self._found(question.text[:500], where)
         shown = [(candidate.stored.chunk, self.asked.row(candidate.note)) for candidate, _ in found]
         return Answer(
             ids=list(dict.fromkeys(row for _, row in shown))[:LIMIT],
-            spans=[Span(row, chunk.start_char, chunk.end_char) for chunk, row in shown[:LIMIT]],
+            spans=[RowSpan(row, chunk.start_char, chunk.end_char) for chunk, row in shown[:LIMIT]],
             score=found[0][1] if found else 0.0,
         )
 
-    async def within(self, question: Question, budget: int) -> None:
+    async def within(self, question: LabelledQuestion, budget: int) -> None:
         """Whole chunks are shown, whatever the budget: it is spent on the first of them."""
         del question, budget
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from nur.evaluation import measures
-from nur.evaluation.dataset import Question
+from nur.evaluation.dataset import LabelledQuestion
 from nur.evaluation.off_topic import GENERAL_QUESTIONS
 from nur.retrieval.calibration import FOLDER, file_name
 
@@ -39,19 +39,19 @@ class Calibration:
     floor: float | None
     lost: float  #: share of the known items that the floor would lose
     turned_away: float  #: share of the off-topic questions that it would answer with nothing
-    auroc: float | None  #: how well the score tells the two apart; None without known items
-    told: bool = True  #: False: there were too few known items to tell
+    auroc: float | None  #: how well the score separates the two; None without known items
+    is_conclusive: bool = True  #: False: there were too few known items
 
 
 def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
-    """What some off-topic questions stay below, lowered until hardly any known item is lost; None if no use.
+    """What some off-topic questions stay below, lowered until hardly any known item is lost; None if that is useless.
 
     It is taken from the off-topic side because known items are easy: a floor just below them would be too high for
     questions in other words.
     """
     auroc = measures.auroc(known, off_topic) if known and off_topic else None
     if auroc is None or len(known) < LEAST_QUESTIONS:
-        return Calibration(None, 0.0, 0.0, auroc, told=False)
+        return Calibration(None, 0.0, 0.0, auroc, is_conclusive=False)
     spared = sorted(known)[int(MOST_LOST * len(known))]
     usual = sorted(off_topic)[int(TURNED_AWAY * len(off_topic))]
     floor = round(min(usual, spared), 3)
@@ -73,7 +73,7 @@ def bare(services: Services) -> Services:
 
 async def off_topic_scores(system: System) -> list[float]:
     """How sure the search is of its best hit, for questions that hardly any store can answer."""
-    asked = [Question(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
+    asked = [LabelledQuestion(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
     return [(await system.answer(question)).score for question in asked]
 
 

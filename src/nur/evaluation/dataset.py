@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nur.domain.errors import BadRequest
-from nur.evaluation.measures import Span
+from nur.evaluation.measures import RowSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-#: `stored` is nobody's file: questions drawn from a store about what it holds already.
+#: `stored` has no file: its questions are drawn from what a store holds already.
 LoadAs = Literal["turns", "documents", "memories", "mixed", "stored"]
 
-#: What a row is stored as; of a mixed set each row says it, under `kind`.
+#: What a row is stored as; in a mixed set each row has a `kind`.
 RowKind = Literal["turn", "document", "memory"]
 _KIND_OF: Mapping[str, RowKind] = {"turns": "turn", "documents": "document", "memories": "memory"}
 
@@ -45,7 +45,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LabelledQuestion:
     """Something to ask, and where the answer is."""
 
     id: str
@@ -53,8 +53,8 @@ class Question:
     scope: str | None
     category: str
     units: Mapping[str, float]  #: ids of rows that have the answer, with their grades
-    spans: tuple[Span, ...]  #: or the very characters
-    evidence: tuple[Span, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
+    spans: tuple[RowSpan, ...]  #: or the very characters
+    evidence: tuple[RowSpan, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
     stale: tuple[str, ...] = ()  #: rows that were right once
 
     @property
@@ -76,7 +76,7 @@ class DataSet:
     load_as: LoadAs
     artifact_type: str
     rows: tuple[Row, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[LabelledQuestion, ...]
 
     @property
     def has_spans(self) -> bool:
@@ -129,7 +129,7 @@ def by_scope(data: DataSet) -> list[DataSet]:
 
 
 def sampled(data: DataSet, limit: int | None) -> DataSet:
-    """The data set with at most so many of its questions: always the same ones, in their order."""
+    """The data set with at most this many of its questions: always the same ones, in their order."""
     if limit is None or limit >= len(data.questions):
         return data
     kept = sorted(random.Random(0).sample(range(len(data.questions)), limit))  # noqa: S311 - a sample, not a secret
@@ -171,12 +171,12 @@ def _rows(path: Path, kind_of_all: RowKind | None) -> Iterator[Row]:
         yield Row(row["id"], row["text"], row.get("meta") or {}, kind)
 
 
-def _questions(path: Path) -> Iterator[Question]:
+def _questions(path: Path) -> Iterator[LabelledQuestion]:
     for place, row in _lines(path):
         meta, gold = row.get("meta") or {}, row.get("relevant", [])
         scope = meta.get("scope")
         try:
-            yield Question(
+            yield LabelledQuestion(
                 id=str(row["id"]),
                 text=str(row["text"]),
                 scope=None if scope is None else str(scope),
@@ -193,8 +193,8 @@ def _questions(path: Path) -> Iterator[Question]:
             ) from error
 
 
-def _span(found: Mapping[str, Any]) -> Span:
-    return Span(found["doc"], int(found["start"]), int(found["end"]))
+def _span(found: Mapping[str, Any]) -> RowSpan:
+    return RowSpan(found["doc"], int(found["start"]), int(found["end"]))
 
 
 def _check(data: DataSet, folder: Path) -> None:

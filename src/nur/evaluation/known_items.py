@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nur.domain.access import LOCAL
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
-from nur.evaluation.dataset import DataSet, Question
+from nur.evaluation.dataset import DataSet, LabelledQuestion
 from nur.ports.chunks import UNKNOWN
 from nur.retrieval.ranking.queries import FUNCTION_WORDS, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
@@ -32,7 +32,7 @@ PAGE = 1_000
 
 
 async def draw(services: Services, limit: int) -> DataSet:
-    """Questions about at most so many notes, drawn at random, always the same from the same store.
+    """Questions about at most this many notes, drawn at random, always the same from the same store.
 
     One half asks with a whole sentence, stop words and all; the other with a few of a sentence's rarer words, in no
     sentence at all. Raises BadRequest when there is nothing to ask about.
@@ -43,7 +43,7 @@ async def draw(services: Services, limit: int) -> DataSet:
         same_text[note.content_hash].append(note.public_id)
     draw = random.Random(0)  # noqa: S311 - a sample, not a secret
     draw.shuffle(notes)
-    questions: list[Question] = []
+    questions: list[LabelledQuestion] = []
     while notes and len(questions) < limit:
         note = notes.pop()
         texts = await services.stores.notes.texts([note.note_id])
@@ -51,7 +51,7 @@ async def draw(services: Services, limit: int) -> DataSet:
         asked = await _question(services.stores, texts.get(note.note_id, ""), category, draw)
         if asked:
             gold = dict.fromkeys(same_text[note.content_hash], 1.0)
-            questions.append(Question(note.public_id, asked, None, category, gold, ()))
+            questions.append(LabelledQuestion(note.public_id, asked, None, category, gold, ()))
     if not questions:
         raise BadRequest("The store holds no text to ask about. Store something first: nur remember, or memory_store.")
     return DataSet("your store", "stored", "", (), tuple(questions))

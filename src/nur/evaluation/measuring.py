@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nur.domain.search import Mode
     from nur.evaluation.asking import Answer, LoadedDataset
-    from nur.evaluation.dataset import DataSet, Question
+    from nur.evaluation.dataset import DataSet, LabelledQuestion
     from nur.evaluation.measures import Scores
 
 SPAN_METRICS = (
@@ -39,12 +39,12 @@ class System(Protocol):
         """What the tables call it."""
         ...
 
-    async def answer(self, question: Question, *, scope: str | None = None) -> Answer:
+    async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
         """The answer that is scored; `scope` asks another conversation instead of the question's own."""
         ...
 
-    async def within(self, question: Question, budget: int) -> Answer | None:
-        """The answer in so many characters; None when it is the one that `answer` gives."""
+    async def within(self, question: LabelledQuestion, budget: int) -> Answer | None:
+        """The answer in this many characters; None when it is the one that `answer` returns."""
         ...
 
 
@@ -57,11 +57,11 @@ class Searching:
     max_chars: int
     name: str = "nur"
 
-    async def answer(self, question: Question, *, scope: str | None = None) -> Answer:
+    async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
         """Ask with the usual budget."""
         return await self.asked.ask(question, self.mode, self.max_chars, scope=scope)
 
-    async def within(self, question: Question, budget: int) -> Answer | None:
+    async def within(self, question: LabelledQuestion, budget: int) -> Answer | None:
         """Ask again: another budget is another choice of passages, joined where they touch, not a shorter tail."""
         return await self.asked.ask(question, self.mode, budget) if budget != self.max_chars else None
 
@@ -77,7 +77,7 @@ class Measured:
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
 
-    def mean(self, questions: Iterable[Question]) -> Scores:
+    def mean(self, questions: Iterable[LabelledQuestion]) -> Scores:
         """The mean of each metric; nothing when none of the questions has gold."""
         rows = [self.scores[question.id] for question in questions if question.id in self.scores]
         return measures.mean(rows) if rows else {}
@@ -117,7 +117,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
 async def measure(system: System, data: DataSet, *, off_topic: bool, progress: Callable[[], None]) -> Measured:
     """Ask every question that has gold or cannot be answered; `progress` is called after each."""
     measured = Measured(system.name)
-    await system.answer(data.questions[0])  # what is loaded on first use is nobody's latency
+    await system.answer(data.questions[0])  # what is loaded on first use does not count as latency
     for question in data.questions:
         if question.has_gold or question.is_unanswerable:
             answer = await system.answer(question)
@@ -133,7 +133,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
     return measured
 
 
-def _unit_scores(question: Question, answer: Answer) -> Scores:
+def _unit_scores(question: LabelledQuestion, answer: Answer) -> Scores:
     scores = measures.unit_metrics(answer.ids, question.units)
     if question.evidence:
         shown = measures.span_metrics(answer.spans, question.evidence)
@@ -143,7 +143,7 @@ def _unit_scores(question: Question, answer: Answer) -> Scores:
     return scores
 
 
-async def _scores(system: System, question: Question, answer: Answer) -> Scores:
+async def _scores(system: System, question: LabelledQuestion, answer: Answer) -> Scores:
     if not question.spans:
         return _unit_scores(question, answer)
     scores = measures.span_metrics(answer.spans, question.spans)

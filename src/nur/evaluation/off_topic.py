@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nur.evaluation.dataset import DataSet, Question
+    from nur.evaluation.dataset import DataSet, LabelledQuestion
 
 _LABEL = re.compile(r"^([^\W\d_][\w .'-]{0,30}): ", re.MULTILINE)  # "Caroline: Hey!"
 #: A name that labels fewer lines than this is no speaker.
 LINES_OF_A_SPEAKER = 3
 
 
-def asked_elsewhere(data: DataSet) -> Iterator[tuple[Question, str]]:
+def asked_elsewhere(data: DataSet) -> Iterator[tuple[LabelledQuestion, str]]:
     """Each answerable question with another scope to ask it of: the next one; none where there are no two scopes.
 
     Names would give it away, since they differ from chat to chat: the first speaker's name becomes that of the other

@@ -11,7 +11,7 @@ from nur.evaluation.measuring import MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.evaluation.dataset import DataSet, Question
+    from nur.evaluation.dataset import DataSet, LabelledQuestion
     from nur.evaluation.measuring import Measured
 
 
@@ -31,7 +31,7 @@ class Part:
     """Some of a data set's questions: a category or a half."""
 
     name: str
-    questions: tuple[Question, ...]
+    questions: tuple[LabelledQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Report:
         """Nur, then what it is compared with."""
         return (self.nur, *self.baselines)
 
-    def scored(self, questions: Sequence[Question] | None = None) -> list[Question]:
+    def scored(self, questions: Sequence[LabelledQuestion] | None = None) -> list[LabelledQuestion]:
         """Those of the questions that have gold."""
         asked = self.data.questions if questions is None else questions
         return [question for question in asked if question.id in self.nur.scores]
@@ -83,7 +83,7 @@ class Report:
         values = [system.scores[question.id][metric] for question in asked]
         return paired_bootstrap([0.0] * len(values), values, self._groups(asked))
 
-    def _with(self, metric: str) -> list[Question]:
+    def _with(self, metric: str) -> list[LabelledQuestion]:
         """The questions that have this metric: not every question of a mixed set has spans."""
         return [question for question in self.scored() if metric in self.nur.scores[question.id]]
 
@@ -105,7 +105,7 @@ class Report:
             ),
         ]
 
-    def _groups(self, questions: Sequence[Question]) -> list[str] | None:
+    def _groups(self, questions: Sequence[LabelledQuestion]) -> list[str] | None:
         """Questions about one conversation are not independent: whole conversations are drawn."""
         scopes = [question.scope for question in questions]
         named = [scope for scope in scopes if scope is not None]

@@ -47,7 +47,7 @@ class Wanted:
     max_chars: int
     questions: int | None  #: None: all of a data set, OWN_QUESTIONS of a store
     off_topic: bool
-    chunking: str | None  #: None: as the settings say
+    chunking: str | None  #: None: as configured
 
 
 async def evaluate(folder: Path, wanted: Wanted, progress: Progress) -> Report:
@@ -107,7 +107,7 @@ class Calibrated:
 
     found: Calibration
     calibration: ModelCalibration
-    path: Path | None  #: where it was written; None where there was too little to tell and the calibration stays
+    path: Path | None  #: where it was written; None where there were too few questions, and the calibration stays
 
 
 async def evaluate_own(
@@ -123,7 +123,7 @@ async def evaluate_own(
         known = list((await _ask(bare, asked.data, wanted, progress)).confidence.values())
         off_topic = await calibrating.off_topic_scores(bare)
         found = calibrating.choose_floor(known, off_topic)
-        if not found.told:
+        if not found.is_conclusive:
             return report, Calibrated(found, services.search.calibration, None)
         calibration = calibrating.measured(services.search.calibration, found, len(known) + len(off_topic))
         return report, Calibrated(found, calibration, calibrating.write(calibration, settings.nur_data_dir))

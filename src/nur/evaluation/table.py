@@ -106,7 +106,7 @@ def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:
 
 
 def _timings(system: Measured) -> list[str]:
-    """Median latency and CPU time of a search; baselines are not products, nobody waits for them."""
+    """Median latency and CPU time of a search; not for baselines, which are not products."""
     if not any(system.seconds):
         return ["", ""]
     return [f"{median(system.seconds) * 1000:.1f}", f"{median(system.cpu_seconds) * 1000:.1f}"]

@@ -24,11 +24,6 @@ OURS = "nur"
 _trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 
 
-def current_trace_id() -> str | None:
-    """The id of the call that is being served."""
-    return _trace_id.get()
-
-
 @contextmanager
 def traced(trace_id: str | None = None) -> Iterator[str]:
     """Give everything logged inside one trace id; inside another trace the outer one stays."""
@@ -41,7 +36,7 @@ def traced(trace_id: str | None = None) -> Iterator[str]:
 
 
 class EventLog:
-    """A component's log. Fields are ids, counts and timings: whoever calls this keeps contents out."""
+    """A component's log. Fields are ids, counts and timings; callers keep contents out."""
 
     def __init__(self, component: str) -> None:
         self._log = logging.getLogger(f"{OURS}.{component}")
@@ -56,7 +51,7 @@ class EventLog:
         self._write(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: Field) -> None:
-        """Something went wrong and was made good."""
+        """Something went wrong and was handled."""
         self._write(logging.WARNING, event, fields)
 
     def error(self, event: str, **fields: Field) -> None:
@@ -97,7 +92,7 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line of text; what a terminal would act on is escaped."""
         facts = _facts(record)
-        facts.pop("trace_id", None)  # it joins lines by machine and says nothing to a reader
+        facts.pop("trace_id", None)  # it is for machines; a reader has no use for it
         moment = datetime.fromtimestamp(record.created, UTC).astimezone()
         component, event = _shown(facts.pop("component")), _shown(facts.pop("event"))
         fields = " ".join(f"{name}={_shown(value)}" for name, value in facts.items())
@@ -105,7 +100,7 @@ class TextFormatter(logging.Formatter):
 
 
 def _facts(record: logging.LogRecord) -> dict[str, object]:
-    """What both formats write. Exceptions and what libraries say are shown by place: their texts may hold contents."""
+    """What both formats write. Exceptions and libraries' lines come without their texts, which may hold contents."""
     facts: dict[str, object] = {
         "component": getattr(record, "component", record.name),
         **(_event(record) if _is_ours(record) else _library_event(record)),

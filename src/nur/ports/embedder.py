@@ -62,10 +62,10 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One row a text, in order, float32, unit length.
+        """One row per text, in order, float32, unit length.
 
-        `progress` is told how many texts are done. Raises EmbedderDown when the provider does not answer within the
-        deadline, EmbedderRefused when it will never embed these, KeyRefused when it turns the key away; then nothing
+        `progress` is called with the number of texts done. Raises EmbedderDown when the provider does not answer in
+        time, EmbedderRefused when it will never embed these, KeyRefused when it refuses the key; then nothing
         is returned at all.
         """
         ...
@@ -75,7 +75,7 @@ class Embedder(Protocol):
         ...
 
     async def probe(self) -> Probe:
-        """Embed a word, once, without retries, and say how it went. Never raises."""
+        """Embed a word, once, without retries, and report the result. Never raises."""
         ...
 
     async def close(self) -> None:

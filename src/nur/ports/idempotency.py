@@ -19,7 +19,7 @@ RESERVATION_SECONDS = 60.0
 class CommittedChange:
     """What a call committed, from the audit log."""
 
-    public_id: str | None  #: None: purged since, and the id would say what it was
+    public_id: str | None  #: None: purged since, and the id would reveal what it was
     action: str
     revision: int
 

@@ -32,7 +32,7 @@ class PageCursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewChunk:
-    """A chunk to write, with everything that is stored beside it."""
+    """A chunk to write, with everything that is stored with it."""
 
     chunk: Chunk
     content_hash: str

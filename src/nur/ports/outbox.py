@@ -58,7 +58,7 @@ class Outbox(Protocol):
     """Jobs, at most one open job per note and task. Every method is one transaction."""
 
     async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-        """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+        """Take jobs that are due, oldest first; no other worker gets them until the lease ends."""
         ...
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:

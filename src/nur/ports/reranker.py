@@ -22,7 +22,7 @@ class Reranker(Protocol):
         ...
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """A score a passage, in their order, higher is better. Raises RerankerDown."""
+        """One score per passage, in their order; higher is better. Raises RerankerDown."""
         ...
 
     async def close(self) -> None:

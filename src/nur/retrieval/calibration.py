@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 FOLDER = "profiles"
-"""Where measured profiles are kept in the data folder, a file a model."""
+"""Where measured profiles are kept in the data folder, one file per model."""
 
 DEFAULT_COSINE_WEIGHT = 0.5
 """For a model that nobody measured: .3 to .7 were alike on every set with three different models."""
@@ -37,11 +37,6 @@ class ModelCalibration:
     def shown_weight(self) -> float:
         """Of the cosine that hits report: the chunk's, or the piece's where the chunk's does not count."""
         return self.cosine_weight or self.piece_weight
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether somebody measured this, on a store or on data sets."""
-        return bool(self.measured_at)
 
     def to_json(self) -> str:
         """The calibration as kept in a file."""

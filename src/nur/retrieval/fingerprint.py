@@ -1,8 +1,8 @@
 """Fingerprints: find notes with nearly the same words without comparing a note with every other.
 
 MinHash: for each of several hash functions, the smallest hash of any word. Two texts agree on one of these as often as
-they share words (Jaccard). Three of them make a band, and notes that share a band are candidates, to be compared by
-whoever asks: 19 in 20 pairs that share 8 of 10 words have a band in common, 1 in 10 of those that share 3.
+they share words (Jaccard). Three of them make a band, and notes that share a band are candidates, to be compared
+afterwards: 19 in 20 pairs that share 8 of 10 words have a band in common, 1 in 10 of those that share 3.
 """
 
 from __future__ import annotations

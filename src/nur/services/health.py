@@ -1,4 +1,4 @@
-"""Say whether the store, the index and the embedder work."""
+"""Report whether the store, the index and the embedder work."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ class Health:
 
 
 def _outbox(backlog: Backlog) -> dict[str, object]:
-    """The backlog, where there is one worth telling."""
-    told: dict[str, object] = {"pending": backlog.pending}
+    """The backlog, with its errors if there are dead letters."""
+    shown: dict[str, object] = {"pending": backlog.pending}
     if backlog.dead:
-        told |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
-    return told
+        shown |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
+    return shown

@@ -48,4 +48,4 @@ def test_a_profile_gets_its_floor_keeps_its_weights_and_is_written_whole(tmp_pat
     assert list((tmp_path / "profiles").iterdir()) == [path]
     found = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
     assert (found.embedding_version, found.cosine_weight) == ("onnx:org/model:384", 0.7)
-    assert (found.floor, found.questions, found.is_measured) == (None, 250, True)
+    assert (found.floor, found.questions, bool(found.measured_at)) == (None, 250, True)

@@ -10,7 +10,7 @@ import pytest
 
 from nur.domain.errors import BadRequest
 from nur.evaluation.dataset import find, load, sampled
-from nur.evaluation.measures import Span
+from nur.evaluation.measures import RowSpan
 from tests.data_sets import write_data_set
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_only_questions_that_the_corpus_truly_lacks_are_unanswerable(tmp_path: P
 def test_spans_are_characters_of_a_document(tmp_path: Path) -> None:
     question = {"id": "1", "text": "Which colour?", "relevant": [{"doc": "a/1", "start": 14, "end": 18}]}
     data = load(write_data_set(tmp_path / "tiny", "documents", ROWS, [question]))
-    assert data.questions[0].spans == (Span("a/1", 14, 18),)
+    assert data.questions[0].spans == (RowSpan("a/1", 14, 18),)
     assert data.has_spans
 
 

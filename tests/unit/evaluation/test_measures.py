@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nur.evaluation.measures import Span, auroc, cut_to_budget, mean, span_metrics, unit_metrics
+from nur.evaluation.measures import RowSpan, auroc, cut_to_budget, mean, span_metrics, unit_metrics
 
-GOLD = [Span("report", 100, 200)]
+GOLD = [RowSpan("report", 100, 200)]
 
 
 def test_recall_counts_the_share_of_the_gold_within_the_rank() -> None:
@@ -24,40 +24,40 @@ def test_ndcg_reads_grades_and_is_one_for_the_ideal_order() -> None:
 @pytest.mark.parametrize(
     ("shown", "recall"),
     [
-        ([Span("report", 100, 200)], 1.0),  # the very passage
-        ([Span("report", 0, 150)], 0.5),  # half of it
-        ([Span("other", 100, 200)], 0.0),  # the same place in another document
-        ([Span("other", 0, 900), Span("report", 0, 1200)], 0.0),  # the budget ends before it is reached
-        ([Span("other", 0, 850), Span("report", 0, 150)], 0.5),  # a range at the border keeps its head
-        ([Span("report", 100, 150), Span("report", 100, 150)], 0.5),  # shown twice, found once
+        ([RowSpan("report", 100, 200)], 1.0),  # the very passage
+        ([RowSpan("report", 0, 150)], 0.5),  # half of it
+        ([RowSpan("other", 100, 200)], 0.0),  # the same place in another document
+        ([RowSpan("other", 0, 900), RowSpan("report", 0, 1200)], 0.0),  # the budget ends before it is reached
+        ([RowSpan("other", 0, 850), RowSpan("report", 0, 150)], 0.5),  # a range at the border keeps its head
+        ([RowSpan("report", 100, 150), RowSpan("report", 100, 150)], 0.5),  # shown twice, found once
         ([], 0.0),  # nothing
     ],
 )
-def test_more_text_cannot_buy_span_recall(shown: list[Span], recall: float) -> None:
+def test_more_text_cannot_buy_span_recall(shown: list[RowSpan], recall: float) -> None:
     assert span_metrics(shown, GOLD)["span_recall@1000c"] == recall
 
 
 def test_a_passage_is_found_when_half_of_the_shorter_range_is_shared() -> None:
-    assert span_metrics([Span("report", 150, 400)], GOLD)["passage_hit@1"] == 1.0
-    assert span_metrics([Span("report", 151, 400)], GOLD)["passage_hit@1"] == 0.0
-    assert span_metrics([Span("report", 151, 400)], GOLD)["doc_hit@1"] == 1.0
+    assert span_metrics([RowSpan("report", 150, 400)], GOLD)["passage_hit@1"] == 1.0
+    assert span_metrics([RowSpan("report", 151, 400)], GOLD)["passage_hit@1"] == 0.0
+    assert span_metrics([RowSpan("report", 151, 400)], GOLD)["doc_hit@1"] == 1.0
 
 
 def test_all_spans_wants_every_piece_of_evidence() -> None:
-    gold = [*GOLD, Span("letter", 0, 50)]
-    assert span_metrics([Span("report", 100, 200)], gold)["all_spans@5"] == 0.0
-    assert span_metrics([Span("report", 100, 200), Span("letter", 0, 50)], gold)["all_spans@5"] == 1.0
+    gold = [*GOLD, RowSpan("letter", 0, 50)]
+    assert span_metrics([RowSpan("report", 100, 200)], gold)["all_spans@5"] == 0.0
+    assert span_metrics([RowSpan("report", 100, 200), RowSpan("letter", 0, 50)], gold)["all_spans@5"] == 1.0
 
 
 def test_tightness_falls_with_text_that_nobody_asked_for() -> None:
-    tight, loose = span_metrics([Span("report", 100, 200)], GOLD), span_metrics([Span("report", 0, 1000)], GOLD)
+    tight, loose = span_metrics([RowSpan("report", 100, 200)], GOLD), span_metrics([RowSpan("report", 0, 1000)], GOLD)
     assert [tight["iou@5"], loose["iou@5"]] == pytest.approx([1.0, 0.1])
 
 
 def test_a_budget_cuts_the_last_range_only() -> None:
-    assert cut_to_budget([Span("a", 0, 6), Span("b", 10, 20), Span("c", 0, 5)], 10) == [
-        Span("a", 0, 6),
-        Span("b", 10, 14),
+    assert cut_to_budget([RowSpan("a", 0, 6), RowSpan("b", 10, 20), RowSpan("c", 0, 5)], 10) == [
+        RowSpan("a", 0, 6),
+        RowSpan("b", 10, 14),
     ]
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_scored_is_refused() -> None:
     with pytest.raises(ValueError, match="twice"):
         unit_metrics(["a", "a"], {"a": 1})
     with pytest.raises(ValueError, match="not a range"):
-        span_metrics([Span("report", 5, 5)], GOLD)
+        span_metrics([RowSpan("report", 5, 5)], GOLD)
     with pytest.raises(ValueError, match="both kinds"):
         auroc([0.5], [])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nur.evaluation.dataset import DataSet, Question, Row
+from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
 from nur.evaluation.off_topic import GENERAL_QUESTIONS, asked_elsewhere
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ def turns(scope: str, *speakers: str) -> Iterable[Row]:
     )
 
 
-def question(text: str, scope: str | None, *, gold: bool = True) -> Question:
-    return Question(text, text, scope, "", {"x": 1.0} if gold else {}, ())
+def question(text: str, scope: str | None, *, gold: bool = True) -> LabelledQuestion:
+    return LabelledQuestion(text, text, scope, "", {"x": 1.0} if gold else {}, ())
 
 
-def data(rows: Iterable[Row], *questions: Question) -> DataSet:
+def data(rows: Iterable[Row], *questions: LabelledQuestion) -> DataSet:
     return DataSet("set", "turns", "", tuple(rows), questions)
 
 

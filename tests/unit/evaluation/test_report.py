@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nur.evaluation.dataset import DataSet, Question, Row
+from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
 from nur.evaluation.measures import unit_metrics
 from nur.evaluation.measuring import Measured
 from nur.evaluation.report import Conditions, Report
@@ -21,7 +21,7 @@ def report(scopes: Sequence[str | None], *, found: Sequence[bool], categories: S
     rows = tuple(Row(str(place), "text", {"scope": scope} if scope else {}) for place, scope in enumerate(scopes))
     names = categories or [""] * len(rows)
     questions = tuple(
-        Question(row.id, "?", row.scope, name, {row.id: 1.0}, ()) for row, name in zip(rows, names, strict=True)
+        LabelledQuestion(row.id, "?", row.scope, name, {row.id: 1.0}, ()) for row, name in zip(rows, names, strict=True)
     )
     nur, baseline = Measured("nur"), Measured("lexical")
     for question, hit in zip(questions, found, strict=True):

@@ -35,7 +35,7 @@ class ChromaServer:
 
     @property
     def unreachable(self) -> str:
-        """What to say when it does not answer: the text of the specification's section 6.2."""
+        """The message when it does not answer: the text of the specification's section 6.2."""
         return f"Cannot connect to {self}. Ensure ChromaDB is running."
 
 
@@ -46,11 +46,11 @@ class ChromaFolder:
     path: Path
 
     def __str__(self) -> str:
-        return "The embedded ChromaDB"  # its path is nobody else's business
+        return "The embedded ChromaDB"  # its path stays private
 
     @property
     def unreachable(self) -> str:
-        """What to say when it does not open."""
+        """The message when it does not open."""
         return f"{self} cannot be opened. Ensure that no other process uses its folder."
 
 

@@ -27,7 +27,7 @@ FOREIGN = (
     "Choose another Chroma, or remove it with: nur rebuild --wipe-foreign {name}"
 )
 
-#: Holds no records: its metadata says whether the last owner closed the index.
+#: Has no records: its metadata records whether the last owner closed the index.
 STATE = "nur_state"
 
 _STORE_ID = "nur_store_id"
@@ -68,7 +68,7 @@ class ChromaStore:
         self._batch_records = client.get_max_batch_size()
 
     def open(self) -> bool:
-        """Take possession; says whether the last owner closed it. Raises StoreForeign.
+        """Take possession. Returns whether the last owner closed it. Raises StoreForeign.
 
         The mark is absent while the index is open, so that a killed process leaves none.
         """
@@ -92,7 +92,7 @@ class ChromaStore:
         return [record for name in names.ALL for group in groups for record in self._held_in(name, list(group))]
 
     def upsert(self, name: str, records: Sequence[ChromaRecord], existing: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write records, each whole; `held` is the metadata there is, by id."""
+        """Write complete records; `held` is the existing metadata, by id."""
         for batch in self._batches(records):
             self._upsert_batch(name, batch, existing)
 

@@ -78,7 +78,7 @@ class ChromaVectorIndex:
         timeout_seconds: float = 30.0,
         query_seconds: float = _QUERY_SECONDS,
     ) -> None:
-        """`suffix` tells the collections of later embedding versions from the first one's, whose names are plain."""
+        """`suffix` separates the collections of later embedding versions from those of the first, which have none."""
         self._place = place
         self._store_id = store_id
         self._model = EmbeddingModel.parse(embedding_version)
@@ -228,7 +228,7 @@ class ChromaVectorIndex:
         return op.revision >= max([self._removed.get(op.note_id, 0), *revisions])
 
     def _write(self, store: ChromaStore, ops: Sequence[IndexOp], existing: Sequence[ExistingRecord]) -> None:
-        """Write, then delete what vanished: a crash between leaves too much, and doing it again mends that."""
+        """Write, then delete what vanished: a crash in between leaves too much, which the next attempt corrects."""
         self._is_dirty = self._is_dirty or bool(existing)
         fresh: defaultdict[str, list[ChromaRecord]] = defaultdict(list)
         for op in ops:

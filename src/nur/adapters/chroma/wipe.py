@@ -1,4 +1,4 @@
-"""Delete a collection that somebody else made, when its owner says so by name."""
+"""Delete a collection of another program, which the operator names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIMEOUT_SECONDS = 30.0
 
 
 def wipe_collection(place: ChromaServer | ChromaFolder, name: str) -> None:
-    """Delete it, whoever's it is. Raises BadRequest when there is none, IndexDown."""
+    """Delete it, even if another program made it. Raises BadRequest when there is none, IndexDown."""
     try:
         client = connect(place, _TIMEOUT_SECONDS)
         try:

@@ -49,7 +49,7 @@ def _epoch(moment: datetime | None) -> float | None:
     return None if moment is None else moment.timestamp()
 
 
-class Vocabulary:
+class ValueCodes:
     """Strings as numbers: four bytes a value, and comparing numbers is what numpy does best."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Columns:
         self._occurred = np.full(size, np.nan)
         self._expires = np.full(size, np.inf)
 
-    def write(self, row: int, note: Note, vocabulary: Vocabulary) -> None:
+    def write(self, row: int, note: Note, vocabulary: ValueCodes) -> None:
         """Set the note that a row belongs to."""
         meta = note.meta
         self._coded[:, row] = vocabulary.codes(note)

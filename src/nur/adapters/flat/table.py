@@ -3,7 +3,7 @@
 Everything here changes on the event loop; only `Snapshot.search` runs in threads. Three habits make that safe without a
 lock. Growing adds a block and moves nothing. A row is written whole before `alive` shows it. A freed row is used again
 only when no search is under way, so that a search never takes one chunk's key for another's vector (a cancelled search
-no longer counts: nobody reads its answer).
+no longer counts: its answer is not read).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from nur.adapters.flat.filters import Columns, Vocabulary
+from nur.adapters.flat.filters import Columns, ValueCodes
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Table:
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
-        self._vocabulary = Vocabulary()
+        self._vocabulary = ValueCodes()
         self._blocks: list[_Block] = []
         self._used = 0  #: rows ever used, dead ones among them
         self._row_of: dict[ChunkKey, int] = {}

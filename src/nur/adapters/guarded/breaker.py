@@ -18,13 +18,13 @@ class Knowledge:
     """What is known about the provider."""
 
     healthy: bool
-    age_seconds: float  #: since the last call or probe that told
+    age_seconds: float  #: since the last call or probe that decided
     suspected: bool = False  #: it refused a text: the text's fault, or everybody's
     asked: bool = False  #: a monitor wants to know
 
 
 def probe_in(known: Knowledge, policy: ProbePolicy) -> float | None:
-    """Seconds until the next probe is due; None: nobody needs one."""
+    """Seconds until the next probe is due; None: no probe is needed."""
     if not known.healthy or known.suspected:
         return max(0.0, policy.while_failing_seconds - known.age_seconds)
     if known.asked:

@@ -67,7 +67,7 @@ class GuardedEmbedder:
         return self._last
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector a text, in order; all of them or an error."""
+        """One unit vector per text, in order; all of them or an error."""
         started = self._clock.monotonic()
         vectors = await self._observed(self._inner.embed(texts, progress))
         await self._answered(Probe(True, self._ms_since(started), self.model.dimensions))
@@ -81,7 +81,7 @@ class GuardedEmbedder:
         return await self._observed(self._inner.embed_query(text))
 
     async def probe(self) -> Probe:
-        """Ask the provider now, and remember what it says. Never raises."""
+        """Ask the provider now, and remember the result. Never raises."""
         found = await self._inner.probe()
         if found.healthy:
             await self._answered(found)
@@ -109,7 +109,7 @@ class GuardedEmbedder:
         started = self._clock.monotonic()
         try:
             return await call
-        except EmbedderRefused:  # perhaps this text alone: a probe tells
+        except EmbedderRefused:  # perhaps this text alone: a probe decides
             self._suspected = True
             self._woken.set()
             raise

@@ -61,7 +61,7 @@ class LlamaTokens:
 
 
 def _ranks(vocabulary: dict[str, int], merges: list[str]) -> dict[bytes, int]:
-    """What may be merged, in order: bytes, parts of characters, characters, then longer tokens as the merges say."""
+    """What may be merged, in order: bytes, parts of characters, characters, then longer tokens by merge order."""
     characters = [token.encode() for token in vocabulary if len(token) == 1]
     parts = [character[:size] for character in characters for size in range(2, len(character))]
     longer = [merge.replace(" ", "").encode() for merge in merges]

@@ -26,7 +26,7 @@ _TOKENIZER = "l2_supercat_tokenizer_config.json"
 
 #: A text without spaces is merged as a whole: pieces bound the memory that this takes.
 PIECE_CHARS = 8192
-#: Long runs of spaces take time and say nothing.
+#: Long runs of spaces take time and mean nothing.
 _SPACES = re.compile(" {65,}")
 _FEWER_SPACES = " " * 64
 

@@ -1,4 +1,4 @@
-"""A sentence-transformers model as a folder: `model.onnx`, `tokenizer.json`, and what its makers say about its use."""
+"""A sentence-transformers model as a folder: `model.onnx`, `tokenizer.json`, and its makers' configuration."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class SentenceModel:
             raise BadConfiguration(f"{SETTING}: {folder} is no model that embeds texts.") from error
 
     def vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
-        """A unit vector a text, and how many tokens were read. Raises EmbedderRefused when the model fails on them.
+        """One unit vector per text, and how many tokens were read. Raises EmbedderRefused when the model fails on them.
 
-        A text that the model says nothing about gets a fixed vector, so that none is ever zero.
+        A text without any known token gets a fixed vector, so that no vector is zero.
         """
         read = self._tokenizer.encode_batch(list(texts))
         mask = np.array([one.attention_mask for one in read], np.int64)
@@ -86,12 +86,12 @@ class SentenceModel:
 
 @lru_cache(maxsize=2)
 def sentence_model(folder: Path) -> SentenceModel:
-    """The model in a folder, loaded once a process. Raises BadConfiguration."""
+    """The model in a folder, loaded once per process. Raises BadConfiguration."""
     return SentenceModel(folder)
 
 
 def _said(folder: Path, name: str) -> dict[str, Any]:
-    """What a file beside the model says; nothing when it is not there or unreadable."""
+    """Parse an optional JSON file next to the model; empty if it is missing or invalid."""
     try:
         found = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -46,7 +46,7 @@ class Batch:
 def cut(texts: Sequence[str], count_tokens: Callable[[str], int], limits: BatchLimits) -> list[Batch]:
     """Fill each batch as far as both limits allow, keeping the order; every text is in exactly one.
 
-    A text that alone is over the token limit travels alone: whether it is too long is the provider's to say.
+    A text that alone is over the token limit travels alone: the provider decides whether it is too long.
     """
     batches: list[Batch] = []
     existing: list[str] = []

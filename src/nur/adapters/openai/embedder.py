@@ -92,7 +92,7 @@ class OpenAIEmbedder:
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0, timeout=None)
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector a text, in order; all of them or an error. `progress` hears the texts done so far."""
+        """One unit vector per text, in order; all of them or an error. `progress` is called with the texts done."""
         return await self._embed(texts, progress, self._gate, self._patience.deadline_seconds)
 
     async def embed_query(self, text: str) -> Floats:
@@ -109,7 +109,7 @@ class OpenAIEmbedder:
         return vector
 
     async def probe(self) -> Probe:
-        """Embed a word, once, without retries, and say how it went. Never raises."""
+        """Embed a word, once, without retries, and report the result. Never raises."""
         started = self._clock.monotonic()
         try:
             await self._request(("probe",), self._patience.probe_seconds)
@@ -182,7 +182,7 @@ class OpenAIEmbedder:
             try:
                 answer = await self._answer(batch.texts, call.deadline)
             except RequestError:
-                call.failed = True  # said before the gate lets the next batch through
+                call.failed = True  # set before the gate lets the next batch through
                 raise
         vectors[batch.start : batch.end] = answer.vectors
         call.done += len(batch.texts)

@@ -1,4 +1,4 @@
-"""The ways a request fails, and what the caller is told in the end."""
+"""The ways a request fails, and the message for the caller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KEY_REFUSED = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY environment variable."
 
-#: Reasons a provider gives that say something and can hold nothing of the text; others are not repeated.
+#: Reasons of a provider that are useful and cannot contain any of the text; others are not repeated.
 _SPEAKABLE = frozenset({"context_length_exceeded", "string_above_max_length", "invalid_value", "unsupported_value"})
 
 
@@ -59,7 +59,7 @@ class RequestError(RuntimeError):
     def __init__(self, kind: FailureKind, details: str = "", *, asked_seconds: float = 0.0) -> None:
         super().__init__(kind.value)
         self.kind = kind
-        self.details = details  #: fit for the caller's eyes
+        self.details = details  #: safe to show to the caller
         self.asked_seconds = asked_seconds
         self.attempts = 1
 
@@ -88,7 +88,7 @@ def final_error(failure: RequestError, *, retries: int, failed: int, total: int)
         return KeyRefused(KEY_REFUSED, failed=failed, total=total)
     if failure.kind is FailureKind.INPUT:
         return EmbedderRefused(f"Invalid text for embedding: {failure.details}", failed=failed, total=total)
-    # A wrong model or size passes once the operator mends it: deferred writes wait for that, callers need not.
+    # A wrong model or size is fixed by the operator: deferred writes wait for that, callers do not.
     return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.passing)
 
 

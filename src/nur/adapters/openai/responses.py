@@ -22,12 +22,12 @@ class AnswerError(ValueError):
 
 
 class DimensionsError(AnswerError):
-    """Vectors of another size: another model answers than the one we were told about."""
+    """Vectors of another size: another model answers than the configured one."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResponse:
-    """Unit vectors in the order of the texts, and the tokens the provider counted, if it said."""
+    """Unit vectors in the order of the texts, and the tokens the provider counted, if it reports them."""
 
     vectors: Floats
     tokens: int | None
@@ -38,7 +38,7 @@ def read(body: bytes, *, count: int, dimensions: int) -> EmbeddingResponse:
     answer = _parsed(body)
     items = answer.get("data")
     if not isinstance(items, list) or len(items) != count:
-        raise AnswerError("not one vector a text")
+        raise AnswerError("not one vector per text")
     places: list[int] = []
     rows: list[npt.NDArray[np.float64]] = []
     for item in items:
@@ -99,7 +99,7 @@ def _decoded(values: str) -> npt.NDArray[np.float64]:
 def _unit(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     if not np.isfinite(rows).all():
         raise AnswerError("a vector holds numbers that are not finite")
-    with np.errstate(over="ignore"):  # a length that is not finite is told below
+    with np.errstate(over="ignore"):  # a length that is not finite is reported below
         lengths: npt.NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or lengths.min() < _SHORTEST:
         raise AnswerError("a vector has no usable length")

@@ -26,14 +26,14 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RetryIn:
-    """Ask again after so many seconds."""
+    """Retry after this many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Asking again would be no use, or too late."""
+    """Retrying would not help, or would be too late."""
 
 
 Decision: TypeAlias = RetryIn | GiveUp

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 2_000
 #: The caller's own deadline is shorter; this one only keeps connections from hanging for ever.
 TIMEOUT_SECONDS = 60.0
-_REFUSALS = (400, 422)  #: what a request is turned away with for its shape
+_REFUSALS = (400, 422)  #: statuses of a request whose shape the server refuses
 
 
 class HttpReranker:
@@ -39,7 +39,7 @@ class HttpReranker:
         self._client = httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_SECONDS)
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """A score a passage, in their order. Raises RerankerDown."""
+        """One score per passage, in their order. Raises RerankerDown."""
         if not passages:
             return []
         try:

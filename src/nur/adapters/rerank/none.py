@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class NoReranker:
-    """Has no opinion; `max_chars` of 0 says so before anybody stitches a passage for it."""
+    """Does not rerank. `max_chars` is 0, so that no passage is built for it."""
 
     name = "none"
     max_chars = 0

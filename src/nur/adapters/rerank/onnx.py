@@ -28,7 +28,7 @@ BATCH = 8
 
 
 class OnnxReranker:
-    """Reads question and passage together and says how well they fit."""
+    """Reads question and passage together and scores how well they fit."""
 
     max_chars = MAX_CHARS
 
@@ -41,12 +41,12 @@ class OnnxReranker:
         self._inputs = {given.name for given in self._session.get_inputs()}
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """A score a passage, in their order: the model's logits. Raises RerankerDown."""
+        """One score per passage, in their order: the model's logits. Raises RerankerDown."""
         over = threading.Event()
         try:
             return await asyncio.to_thread(self._score, query, passages, over)
         finally:
-            over.set()  # a thread cannot be cancelled: whoever stops waiting tells it to stop after this batch
+            over.set()  # a thread cannot be cancelled: a caller that stops waiting makes it stop after this batch
 
     async def close(self) -> None:
         """Nothing to do: the model goes with the process."""
@@ -74,7 +74,7 @@ class OnnxReranker:
 
 
 def _fitness(logits: NDArray[np.float64]) -> list[float]:
-    """One label is the score itself; of two the second says yes."""
+    """One label is the score itself; of two, the second is the one for yes."""
     scores = logits[:, 0] if logits.shape[1] == 1 else logits[:, -1] - logits[:, 0]
     if not np.isfinite(scores).all():
         raise RerankerDown("The local reranker gave no numbers.")

@@ -1,1 +1,1 @@
-"""The stores in SQL: tables described once for every database, each query written once, engines beside them."""
+"""The stores in SQL: tables described once for every database, each query written once, one folder per engine."""

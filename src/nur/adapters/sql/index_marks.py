@@ -29,7 +29,7 @@ _vectors = note_chunk_embeddings.c
 
 @dataclass(frozen=True, slots=True)
 class SqlIndexMarks:
-    """Marks kept beside each chunk."""
+    """Marks stored with each chunk."""
 
     run: Runner
 

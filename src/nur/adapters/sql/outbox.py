@@ -32,7 +32,7 @@ class SqlOutbox:
     run: Runner
 
     async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-        """Take jobs that are due, oldest first; nobody else gets them until the lease ends."""
+        """Take jobs that are due, oldest first; no other worker gets them until the lease ends."""
         return await self.run.write(lease, worker, limit, now, lease_seconds)
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
@@ -89,7 +89,7 @@ def enqueue_all(
     is_open = and_(_rows.state != DONE, _rows.task == task.value)
     raised = update(indexing_outbox).where(is_open, _rows.note_id.in_(select(_notes.note_id).where(active)))
     due = {"state": PENDING, "attempts": 0, "available_at": now, "last_error": None}
-    # Whoever is at it may have written to an index that is emptied now: its lease ends, so it cannot close the row.
+    # Its worker may have written to an index that is emptied now: the lease ends, so it cannot close the row.
     connection.execute(raised.values(revision=revision, **due, leased_by=None, leased_until=None))
     queued = select(_rows.outbox_id).where(_rows.note_id == _notes.note_id, is_open).exists()
     moment = literal(now, _rows.available_at.type)
@@ -106,7 +106,7 @@ def cancel(connection: Connection, note_id: NoteId, task: Task) -> None:
 
 
 def release_all(connection: Connection) -> None:
-    """For a process that owns the store alone: whoever held leases is dead."""
+    """End all leases. For a process that owns the store alone: their holders are dead."""
     leased = update(indexing_outbox).where(_rows.leased_by.is_not(None))
     connection.execute(leased.values(leased_by=None, leased_until=None))
 

@@ -45,7 +45,7 @@ COMMANDS = {
     "completion": "Print the script that completes commands in a shell.",
 }
 
-#: What to do first, for whom calls the program without a command.
+#: What to do first, for users who call the program without a command.
 FIRST_STEPS = {
     "{nur} serve": "start the server",
     "{nur} connect claude-code": "connect Claude Code, or another client",

@@ -84,8 +84,8 @@ def note(found: dict[str, Any]) -> None:
     shown = Table(box=None, pad_edge=False, show_header=False)
     for name, value in found.items():
         if name not in _NOT_IN_TABLE and value not in (None, "", [], {}):
-            told = when(value) if name.endswith("_at") else _plain(value)
-            shown.add_row(Text(name, style="bold"), Text(told))
+            shown_value = when(value) if name.endswith("_at") else _plain(value)
+            shown.add_row(Text(name, style="bold"), Text(shown_value))
     table(shown)
     click.echo("\n" + harmless(found["text"]))
     for chunk in found.get("chunks") or ():

@@ -1,4 +1,4 @@
-"""The data folder's server, as `server.json` tells of it."""
+"""The data folder's server, as recorded in `server.json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ServerFacts:
 
 
 def facts(folder: Path) -> ServerFacts | None:
-    """What `server.json` says, whether or not the server still runs."""
+    """The contents of `server.json`, whether or not the server still runs."""
     file = folder / "server.json"
     try:
         found = json.loads(file.read_text(encoding="utf-8"))

@@ -84,7 +84,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
     mcp = _Mcp(server)
     routes: list[BaseRoute] = [
         *page_routes(),
-        # No GET: the server has nothing to say on a stream of its own, and an open one would hold up the exit.
+        # No GET: the server sends nothing on a stream of its own, and an open one would delay the exit.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/", mcp, methods=["POST"]),
         Route("/health", health),

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: A note's metadata may hold some ten thousand. Parsing and checking so many takes a tenth of a second.
+#: A note's metadata may hold some ten thousand. Parsing and checking that many takes a tenth of a second.
 MOST_VALUES = 100_000
 #: 64 MiB over a slow line; a client that has stopped sending is dropped after it.
 BODY_SECONDS = 120.0
-#: A body of so many bytes at most goes on being looked at without giving other threads their turn.
+#: A body up to this many bytes is checked without yielding to other threads.
 _WINDOW = 64 * 1024
 _TOO_MANY = f"The body holds more than {MOST_VALUES} values."
 _IN_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)

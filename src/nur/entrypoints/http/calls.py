@@ -45,12 +45,12 @@ class CallsInFlight:
                 self._quiet.set()
 
     async def wait_for_none(self, seconds: float) -> None:
-        """Return when no call is in flight, or after so many seconds."""
+        """Return when no call is in flight, or after this many seconds."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._quiet.wait(), seconds)
 
     def stop(self, seconds: float) -> None:
-        """Give every call so many seconds from now, later ones included."""
+        """Give every call this many seconds from now, later ones included."""
         self._deadline = asyncio.get_running_loop().time() + seconds
         for limit in self._limits:
             limit.reschedule(self._deadline)

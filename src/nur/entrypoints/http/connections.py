@@ -21,7 +21,7 @@ HEAD_SECONDS = 20.0
 MOST_CONNECTIONS = 1000
 #: Descriptors that connections leave to the store, the index and the embedding provider.
 SPARE_DESCRIPTORS = 128
-#: Between two lines that say the same.
+#: Between two identical log lines.
 LOG_EVERY_SECONDS = 10.0
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
-#: Answered without a token: they say nothing about what is stored.
+#: Answered without a token: they reveal nothing about what is stored.
 OPEN_PATHS = frozenset({"/", "/livez", "/readyz", "/health"})
 #: A host as RFC 3986 writes it, and a port; no user name, no list.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:@,/?#\[\]]+)(?::[0-9]{1,5})?")

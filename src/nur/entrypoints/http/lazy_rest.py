@@ -19,7 +19,7 @@ PREFIX = "/v2/"
 
 
 class LazyRest(BaseRoute):
-    """The REST application, once somebody asks for it.
+    """The REST application, made on the first request for it.
 
     A route of its own kind: the pattern of an ordinary one matches no line break, and an id may hold one.
     """

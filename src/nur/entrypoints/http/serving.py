@@ -1,4 +1,4 @@
-"""Run the HTTP application until it is told to stop."""
+"""Run the HTTP application until it is stopped."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BACKLOG = 128
 
 
 async def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
-    """Listen, open the store beside that, and drain on SIGTERM or Ctrl-C. Raises what keeps the store from opening."""
+    """Listen, open the store meanwhile, and drain on SIGTERM or Ctrl-C. Raises what keeps the store from opening."""
     listener = _listen(settings)
     url = _url(settings, listener)
     token = settings.nur_token.get_secret_value() if settings.nur_token else None
@@ -106,11 +106,11 @@ class Draining(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle the signals for as long as the server runs."""
-        former = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        previous = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for number, handler in former.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)
 
 

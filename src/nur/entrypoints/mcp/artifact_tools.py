@@ -123,7 +123,7 @@ async def artifact_delete(services: "Services", caller: Caller, artifact_id: Art
 
 
 async def artifact_reembed(services: "Services", caller: Caller, artifact_id: ArtifactId) -> CallToolResult:
-    """Embed an artifact again with the store's present model."""
+    """Embed an artifact again with the store's current model."""
     done = await services.reembed_artifact(_checked_id(artifact_id), caller)
     stored, model = done.stored, done.model
     return results.as_json(
@@ -193,7 +193,7 @@ def _receipt(stored: "Stored") -> CallToolResult:
 def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:
     """An artifact's metadata: every field of the specification's section 12.3, empty ones left out.
 
-    `model` is that of its vectors; None while they are pending, and then said so.
+    `model` is that of its vectors; None while they are pending, which the text then states.
     """
     meta = note.meta
     fields = {

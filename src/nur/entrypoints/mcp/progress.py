@@ -1,4 +1,4 @@
-"""Progress notifications: work reports in passing, the client hears as fast as it can listen."""
+"""Progress notifications: reporting never waits for the client, which gets the newest state."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ async def reported(context: Context[Any, Any]) -> AsyncIterator[Callable[[int, i
     """A callback for `done, total`; only the newest state is sent, so that a slow client slows nothing down."""
     news: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
 
-    async def tell() -> None:
+    async def send() -> None:
         while True:
             done, total = await news.get()
             while not news.empty():
                 done, total = news.get_nowait()
             await context.report_progress(done, total, f"{done} of {total} chunks embedded")
 
-    teller = asyncio.create_task(tell())
+    sending = asyncio.create_task(send())
     try:
         yield lambda done, total: news.put_nowait((done, total))
         await asyncio.sleep(0)  # let the last state be picked up
     finally:
-        teller.cancel()
+        sending.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await teller
+            await sending

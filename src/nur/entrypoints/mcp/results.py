@@ -30,7 +30,7 @@ def json_text(structured: dict[str, Any]) -> str:
 
 
 def failure(error: NurError, text: str) -> CallToolResult:
-    """A result that says no: the message, a stable code, and whether to try again."""
+    """An error result: the message, a stable code, and whether to retry."""
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         structured_content={"code": error.code, "message": text, "retryable": error.retryable},

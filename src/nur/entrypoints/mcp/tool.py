@@ -91,7 +91,7 @@ class CheckedTool(Tool):
         )
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
-        """Check, call, and turn what goes wrong into a result that says so."""
+        """Check the arguments, call the tool, and turn errors into error results."""
         del convert_result
         passed: dict[str, Any] = {self.context_kwarg: context} if self.context_kwarg else {}
         with traced() as call_id:

@@ -49,7 +49,7 @@ def locate(folder: Path) -> Server:
 
 
 def running(folder: Path) -> Server | None:
-    """The server that `server.json` tells of, if it answers."""
+    """The server recorded in `server.json`, if it answers."""
     try:
         facts = json.loads((folder / "server.json").read_text(encoding="utf-8"))
         parts = urlsplit(facts["url"])
@@ -68,7 +68,7 @@ def _start(folder: Path) -> Server:
         if server := running(folder):
             return server
         code = process.poll()
-        if code == _IN_USE:  # another relay's server is coming up, or a server that was told to stop has not exited yet
+        if code == _IN_USE:  # another relay's server is coming up, or a server that is stopping has not exited yet
             process = _spawn(folder, log)
         elif code is not None:
             raise _failed(code, log)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nur.entrypoints.stdio.locate import Server
 
 CONCURRENT_CALLS = 16
-#: An ingest may take minutes; a server that says nothing for this long is gone.
+#: An ingest may take minutes; a server that sends nothing for this long is gone.
 SILENCE_SECONDS = 600
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -145,7 +145,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[str]:
 
 
 def _header_value(text: str) -> str:
-    """Headers hold visible ASCII; anything else goes as base64, as the protocol says."""
+    """Headers hold visible ASCII; anything else goes as base64, as the protocol requires."""
     if text.isascii() and text.isprintable():
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import Chunk
-from nur.retrieval.chunking.packing import Span
+from nur.retrieval.chunking.packing import ChunkSpan
 from nur.retrieval.chunking.policy import SENTENCES, STRUCTURE, WHOLE, WINDOW, ChunkingPolicy
 from nur.retrieval.chunking.sentences import sentence_chunks
 from nur.retrieval.chunking.structure import structured_chunks
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["SENTENCES", "STRUCTURE", "WHOLE", "WINDOW", "ChunkingPolicy", "chunk"]
 
 
-def _spans(text: str, tokens: Tokens, policy: ChunkingPolicy, artifact_type: str | None) -> Iterable[Span]:
+def _spans(text: str, tokens: Tokens, policy: ChunkingPolicy, artifact_type: str | None) -> Iterable[ChunkSpan]:
     if policy.strategy == "whole" or len(tokens) <= policy.whole_max:
-        return [Span(0, len(text))]
+        return [ChunkSpan(0, len(text))]
     if policy.strategy == "structure":
         return structured_chunks(text, tokens, policy, artifact_type)
     if policy.strategy == "sentences":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nur.retrieval.text.tokens import Tokens
 
 
-class Span(NamedTuple):
+class ChunkSpan(NamedTuple):
     """A chunk to be: a range of characters and what it stands under."""
 
     start: int
@@ -53,7 +53,7 @@ class Breaks:
         return self.marks[mark]
 
 
-def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[Span]:
+def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[ChunkSpan]:
     """Spans of at most `target` tokens, each beginning with at most `overlap` tokens of the one before.
 
     Every span ends further than the one before it, so none lies in another; the last ends with the last mark.
@@ -63,7 +63,7 @@ def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[
         end = breaks.at_or_before(min(tokens.reach(start, target), stop))
         if end <= start:  # one character has more tokens than the target
             end = breaks.at_or_after(start + 1)
-        yield Span(start, end)
+        yield ChunkSpan(start, end)
         if end == stop:
             return
         start = _next_start(tokens, breaks, end, target, overlap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nur.retrieval.chunking.packing import Breaks, Span, pack
+from nur.retrieval.chunking.packing import Breaks, ChunkSpan, pack
 from nur.retrieval.text.sentences import split
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nur.retrieval.text.tokens import Tokens
 
 
-def sentence_chunks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[Span]:
+def sentence_chunks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[ChunkSpan]:
     """Chunks that begin and end with sentences.
 
     Each begins with the last sentences of the one before, as many as have at most `overlap` tokens and leave room for

@@ -53,7 +53,7 @@ _LOOK_BACK = 4_000
 _SAFE_CUT = re.compile(r"(?<=[^\W_])(?=[\s,.;:!?，、。！？；：।])")
 
 
-class Vocabulary(NamedTuple):
+class TokenRanks(NamedTuple):
     """The encoder, and by token id: how many characters begin in a token, and whether it begins inside one."""
 
     encoding: tiktoken.Encoding
@@ -61,7 +61,7 @@ class Vocabulary(NamedTuple):
     begins_inside: Counts
 
 
-def load(rank_file: bytes) -> Vocabulary:
+def load(rank_file: bytes) -> TokenRanks:
     """The vocabulary in a rank file; StoreDamaged when it is not the file that cl100k_base is."""
     if hashlib.sha256(rank_file).hexdigest() != RANK_FILE_SHA256:
         raise StoreDamaged(f"The package file nur/data/{RANK_FILE} is damaged. Install nur-memory again.")
@@ -72,11 +72,11 @@ def load(rank_file: bytes) -> Vocabulary:
     starts = np.cumsum([0, *map(len, by_id[:-1])])
     continues = np.frombuffer(b"".join(by_id), dtype=np.uint8) & 0xC0 == 0x80  # a character's second to fourth byte
     begun = np.add.reduceat(~continues, starts, dtype=np.uint8)  # at most 128
-    return Vocabulary(encoding, begun, continues[starts].astype(np.uint8))
+    return TokenRanks(encoding, begun, continues[starts].astype(np.uint8))
 
 
 @cache
-def _load_packaged() -> Vocabulary:
+def _load_packaged() -> TokenRanks:
     try:
         rank_file = resources.files("nur.data").joinpath(RANK_FILE).read_bytes()
     except OSError as error:
@@ -87,7 +87,7 @@ def _load_packaged() -> Vocabulary:
 _LOADING = threading.Lock()
 
 
-def vocabulary() -> Vocabulary:
+def vocabulary() -> TokenRanks:
     """The packaged vocabulary, loaded by the first caller (0.15 s) and shared by all threads."""
     with _LOADING:
         return _load_packaged()

@@ -86,7 +86,7 @@ async def text_hash(text: str) -> str:
 
 
 def note_heading(text: str, title: str | None, kind: Kind) -> bytes:
-    """The terms of a note's title, or of its first line, as search stores them; what is said has no heading."""
+    """The terms of a note's title, or of its first line, as search stores them; turns have no heading."""
     return b"" if kind is Kind.TURN else encode_heading(heading(text, title), ANALYZER)
 
 

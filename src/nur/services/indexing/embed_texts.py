@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 async def embed_texts(
     embedder: Embedder, texts: Sequence[str], progress: Callable[[int], None] | None = None
 ) -> Floats:
-    """One unit vector a text, in order. Raises as `Embedder.embed` does; then there is no vector at all."""
+    """One unit vector per text, in order. Raises as `Embedder.embed` does; then there is no vector at all."""
     windows = [_windows(text, embedder.max_tokens) for text in texts]
     vectors = await embedder.embed([window for group in windows for window in group], progress)
     if len(vectors) == len(texts):

@@ -39,8 +39,8 @@ HEARTBEAT_SECONDS = 20.0
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
 LONGEST_RETRY_SECONDS = 300.0
-#: After an outage nobody should wait long for vectors. Batches are tried one after another, so a
-#: provider that is down hears of us no more often for it.
+#: After an outage vectors should come soon. Batches are tried one after another, so a
+#: provider that is down gets no more requests for it.
 LONGEST_OUTAGE_RETRY_SECONDS = 30.0
 #: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
 MOST_TRIES = 8
@@ -54,7 +54,7 @@ def retry_in(failures: int, jitter: float, longest: float) -> float:
 
 
 def is_own_fault(error: NurError) -> bool:
-    """Whether trying again is no use: neither an outage nor something that the operator can mend meanwhile."""
+    """Whether retrying cannot help: it is neither an outage nor something that the operator can fix meanwhile."""
     return isinstance(error, EmbedderRefused) or not isinstance(error, Unavailable | BadConfiguration)
 
 
@@ -78,7 +78,7 @@ class IndexWorker:
         self._woken.set()
 
     async def forever(self) -> None:
-        """Work until cancelled; what is under way is finished by whoever leases it next."""
+        """Work until cancelled; unfinished jobs are done by the next worker that leases them."""
         while True:
             self._woken.clear()
             if not await self._round():
@@ -133,7 +133,7 @@ class IndexWorker:
     async def _do(self, jobs: Sequence[Job]) -> None:
         notes = await self.notes.by_ids([job.note_id for job in jobs])
         to_index = {job.note_id for job in jobs if job.task is Task.INDEX}
-        # What nobody can find any more is not worth a call to the provider.
+        # A note that cannot be found any more is not worth a call to the provider.
         alive = [note for note in notes.values() if note.note_id in to_index and is_alive(note, self.clock.now())]
         failed = await self.embed_missing(alive)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
@@ -153,7 +153,7 @@ class IndexWorker:
             await self._failed(job, error)
 
     async def _index(self, job: Job, note: Note | None) -> None:
-        """Make the index show the note as it is now, whatever the job said. Raises IndexDown."""
+        """Make the index show the note as it is now, whatever revision the job names. Raises IndexDown."""
         if note is None:
             await self.index.apply([IndexOp(job.note_id, PURGED)])
             await self.index.scrub()

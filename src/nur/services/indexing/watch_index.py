@@ -25,7 +25,7 @@ log = EventLog("Index")
 SAMPLES = 64
 #: Fewer while the server runs, but every minute: an index that lost a tenth is found out within a few minutes.
 SAMPLES_WHILE_RUNNING = 8
-#: Vectors of the same text are equally near; the chunk itself must be among so many.
+#: Vectors of the same text are equally near; the chunk itself must be among this many.
 TIES = 10
 #: Between two looks at the index. A look counts its records: 6 short requests to a Chroma server.
 EVERY_SECONDS = 2.0
@@ -38,7 +38,7 @@ REBUILDING = "The index had lost records and is being rebuilt; until then search
 
 @dataclass(slots=True)
 class WatchIndex:
-    """Says whether searches may trust the index; rebuilds one that has lost records from the stored vectors.
+    """Decides whether searches may trust the index, and rebuilds an index that has lost records.
 
     An index that cannot be reached means degraded search, not a failed start. An index that follows commits lives in
     this process and was filled from the store: there is nothing to watch.
@@ -129,7 +129,7 @@ class WatchIndex:
         self._latency_ms = round((self.clock.monotonic() - started) * 1000)
 
     async def _pause(self) -> None:
-        """Sleep until the next look is due, or somebody doubts the index."""
+        """Sleep until the next look is due, or a search doubts the index."""
         waits = [asyncio.ensure_future(wait) for wait in (self._doubted.wait(), self.clock.sleep(EVERY_SECONDS))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Tidy up: what has expired goes to the trash, what is old in the trash goes for good, old bookkeeping goes."""
+"""Housekeeping: expired notes go to the trash, old trash is erased, old bookkeeping is deleted."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class Housekeeping:
         return expired + erased
 
     async def _erase_old(self, now: datetime) -> int:
-        """Erase what was old enough at the last look already, at least a day ago by a clock that has not gone back.
+        """Erase what was old enough at the last look, if that was at least a day ago and the clock has not gone back.
 
-        A clock that jumps ahead for less than a day so erases nothing: during the jump the last look was before it, and
+        So a clock that jumps ahead for less than a day erases nothing: during the jump the last look was before it, and
         a look made in the jump is forgotten when the clock is set back.
         """
         fact = await self.facts.get(LOOKED_AT)
@@ -94,7 +94,7 @@ class Housekeeping:
     async def _each(
         self, find: Callable[[], Awaitable[Sequence[Note]]], handle: Callable[[Note], Awaitable[None]]
     ) -> int:
-        """Do it to all that are found; one that changes meanwhile is the next round's."""
+        """Handle every note that is found; one that changes meanwhile is left to the next round."""
         handled = 0
         while notes := await find():
             before = handled

@@ -1,4 +1,4 @@
-"""Embed everything with another model beside the present one, compare, and switch in one step."""
+"""Embed everything with another model while the current one serves, compare, and switch in one step."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Reembedded:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """Vectors of both models stand beside each other; the store's fact `embedding_version` says which one counts."""
+    """Keeps the vectors of both models; the store's fact `embedding_version` names the one in use."""
 
     stores: Stores
     old: Embedder | None  #: None: it cannot be asked any more, so nothing is compared
@@ -77,7 +77,7 @@ class Reembed:
     async def prepare(self, from_version: str, progress: Callable[[int, int], None]) -> Reembedded:
         """Embed what is missing and compare; stopped half-way, the next call goes on where this one was.
 
-        `progress` hears of chunks: how many of how many have a vector of the new model.
+        `progress` is called with how many of how many chunks have a vector of the new model.
         """
         version = self.new.model.version
         with traced():
@@ -85,7 +85,7 @@ class Reembed:
             failed: dict[NoteId, NurError] = {}
             for _ in range(ROUNDS):
                 failed = await self._embed(progress)
-                left = await self._tell(progress)
+                left = await self._report(progress)
                 if failed or not left:
                     break
             if failed:
@@ -93,8 +93,8 @@ class Reembed:
                 return Reembedded(from_version, version, missing - left, len(failed), error=error)
             return Reembedded(from_version, version, missing - left, comparison=await self._compare())
 
-    async def _tell(self, progress: Callable[[int, int], None]) -> int:
-        """Gives back how many chunks have no vector of the new model yet."""
+    async def _report(self, progress: Callable[[int, int], None]) -> int:
+        """Report progress. Returns how many chunks have no vector of the new model yet."""
         total = (await self.stores.chunks.statistics()).chunks
         left = await self.stores.vectors.count_missing(self.new.model.version)
         progress(max(0, total - left), total)
@@ -110,7 +110,7 @@ class Reembed:
             failed |= {note: error for note, error in errors.items() if not isinstance(error, Conflict)}
             if any(not isinstance(error, EmbedderRefused) for error in failed.values()):
                 return failed
-            await self._tell(progress)
+            await self._report(progress)
             after = page[-1].note_id
         return failed
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 log = EventLog("Reembed")
 
-LAST = "last_reembedding"  #: the fact that keeps what the last one did, for whoever asks after the switch
+LAST = "last_reembedding"  #: the fact that keeps what the last one did, to be read after the switch
 
 
 class ReembedState(StrEnum):
@@ -71,12 +71,12 @@ class ReembedOnline:
     embedder: Embedder  #: of the current model
     open_model: Callable[[str], Awaitable[Embedder]]  #: by name. Raises BadConfiguration, KeyRefused
     clock: Clock
-    reopen: Callable[[], None] = lambda: None  #: set by whoever keeps the store open
+    reopen: Callable[[], None] = lambda: None  #: set by the owner of the open store
     report: ReembedReport = field(default_factory=ReembedReport)
     _task: asyncio.Task[None] | None = None
 
     async def start(self, to: str) -> ReembedReport:
-        """Begin, unless it is at work; for the store's own model nothing is to do. Raises BadRequest, Conflict."""
+        """Start, unless one is running; the store's own model needs none. Raises BadRequest, Conflict."""
         try:
             new = await self.open_model(to)
         except BadConfiguration as error:

@@ -44,7 +44,7 @@ class GetNote:
 
 
 def not_found(public_id: str) -> NotFound:
-    """What is said of a note that is not there; a long id is cut."""
+    """The error for a note that does not exist; a long id is cut."""
     return NotFound(f"Note {public_id if len(public_id) <= _ECHO else public_id[:_ECHO] + '…'} not found")
 
 

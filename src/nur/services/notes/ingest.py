@@ -24,7 +24,7 @@ log = EventLog("IngestionService")
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """Stores an artifact; its source's id, or else its text, says which one it is."""
+    """Stores an artifact; its source's id, or else its text, identifies it."""
 
     store: StoreNote
     clock: Clock

@@ -1,4 +1,4 @@
-"""Embed one artifact again with the store's present model."""
+"""Embed one artifact again with the store's current model."""
 
 from __future__ import annotations
 

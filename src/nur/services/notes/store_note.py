@@ -72,7 +72,7 @@ class StoreNote:
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
-    wake: Callable[[], None]  #: tells the worker that there is something to do
+    wake: Callable[[], None]  #: wakes the worker: there is something to do
     token_table: TokenTable  #: the packaged model's, for the vectors of pieces
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 

@@ -16,7 +16,7 @@ HEAD = "0006"
 
 
 def held_revision(connection: Connection) -> str | None:
-    """The schema revision of a store; None for an empty database. Raises StoreForeign for somebody else's."""
+    """The schema revision of a store; None for an empty database. Raises StoreForeign for another program's."""
     tables = inspect(connection).get_table_names()
     if "alembic_version" in tables and "store_facts" in tables:
         existing: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
@@ -38,7 +38,7 @@ def check(engine: Engine) -> bool:
 
 
 def migrate(engine: Engine) -> bool:
-    """Bring a store to HEAD; says whether there was anything to do. Raises StoreNewer, StoreForeign."""
+    """Bring a store to HEAD. Returns whether there was anything to do. Raises StoreNewer, StoreForeign."""
     if check(engine):
         return False
     from alembic import command

@@ -18,7 +18,7 @@ log = EventLog("Store")
 ENOUGH_BYTES = 4 * 1024 * 1024
 
 
-class Condition:
+class StoreCondition:
     """Keeps the last failure until a write succeeds. Damage stays until the store is opened again."""
 
     def __init__(self, files: StoreFiles) -> None:

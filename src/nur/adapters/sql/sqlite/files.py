@@ -22,7 +22,7 @@ _BACKUP = "Restore a backup of the folder."
 
 
 class StoreFiles:
-    """The database, its write-ahead log and the marker beside them."""
+    """The database, its write-ahead log and its marker."""
 
     def __init__(self, folder: Path) -> None:
         self.database = folder / FILE

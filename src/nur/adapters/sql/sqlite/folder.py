@@ -42,7 +42,7 @@ else:
 
 
 def owner(path: Path) -> int | None:
-    """The process that owns a data folder, 0 where it cannot be told; None where nobody does."""
+    """The process that owns a data folder; 0 where it is unknown, None where no process owns it."""
     try:
         with (path / "lock").open("r+", encoding="ascii") as file:
             try:
@@ -57,7 +57,7 @@ def owner(path: Path) -> int | None:
 
 
 class DataFolder:
-    """A folder of files that only we may read, held by an operating-system lock that dies with the process."""
+    """A private data folder, owned through an operating-system lock that ends with the process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

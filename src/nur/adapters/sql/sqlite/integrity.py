@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nur.adapters.sql.sqlite.condition import Condition
+    from nur.adapters.sql.sqlite.condition import StoreCondition
 
 log = EventLog("Store")
 
 #: For a check before the store opens: about a gigabyte (171 MB took 0.65 s).
 BEFORE_OPENING_SECONDS = 5.0
-#: For a check beside a running server.
+#: For a check while the server runs.
 BACKGROUND_SECONDS = 120.0
 _STEPS = 20_000  #: of SQLite's machine between two looks at the time
 
@@ -76,7 +76,7 @@ def thorough_check(path: Path) -> str:
 class BackgroundCheck:
     """One check on a thread of its own; what it finds goes to the store's condition."""
 
-    def __init__(self, condition: Condition) -> None:
+    def __init__(self, condition: StoreCondition) -> None:
         self._condition = condition
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="nur-integrity", daemon=True)

@@ -20,7 +20,7 @@ from nur.adapters.sql.index_marks import SqlIndexMarks
 from nur.adapters.sql.notes import SqlNoteStore
 from nur.adapters.sql.outbox import SqlOutbox
 from nur.adapters.sql.search_log import SqlSearchLog
-from nur.adapters.sql.sqlite.condition import Condition
+from nur.adapters.sql.sqlite.condition import StoreCondition
 from nur.adapters.sql.sqlite.failures import translate
 from nur.adapters.sql.sqlite.files import STORE_ID, StoreFiles
 from nur.adapters.sql.sqlite.folder import DataFolder
@@ -112,7 +112,7 @@ class SqliteStores:
         writing, reading = make_engine(path, read_only=False), make_engine(path, read_only=True)
         try:
             if not is_new:
-                # A writing connection sets the journal mode, and that would change somebody else's file. What a
+                # A writing connection sets the journal mode, and that would change a file that is not ours. What a
                 # reading one cannot open (a log that needs recovery) is the writing one's to judge.
                 with contextlib.suppress(SQLAlchemyError):
                     migrations.check(reading)
@@ -124,7 +124,7 @@ class SqliteStores:
         except SQLAlchemyError as error:
             raise _unreadable(path, error) from error
         path.chmod(0o600)
-        condition = Condition(files)
+        condition = StoreCondition(files)
         self._run.start(writing, reading, condition, first=partial(_take_over, now=now))
         self._check = BackgroundCheck(condition)
 
@@ -142,7 +142,7 @@ class SqliteStores:
 
 
 def _take_over(connection: Connection, now: datetime) -> None:
-    """Whoever owned the store before is dead: nobody waits for the calls and leases that it left."""
+    """The previous owner of the store is dead: its calls and leases are void."""
     expire_reservations(connection, now)
     outbox.release_all(connection)
 

@@ -20,7 +20,7 @@ memory_note_chunks = Table(
     Column("token_count", Integer, nullable=False),
     Column("content_hash", String(64), nullable=False),
     Column("context", Text, nullable=False, server_default=""),
-    Column("revision", Integer, nullable=False),  #: the note's, kept beside so that one index finds what is stale
+    Column("revision", Integer, nullable=False),  #: the note's, repeated here so that one index finds stale chunks
     Column("indexed_revision", Integer),  #: the revision that the vector index holds
     Column("term_count", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),

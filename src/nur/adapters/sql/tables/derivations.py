@@ -1,4 +1,4 @@
-"""What is derived from notes: one table that says what there is, and one table per deriver for its rows."""
+"""What is derived from notes: one table that lists what exists, and one table per deriver for its rows."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ DELETED = text("status = 'deleted'")
 
 
 def _unique_while_active(name: str, *columns: str, where: str | None = None) -> Index:
-    """Unique among active notes: the trash may hold any number of former ones."""
+    """Unique among active notes: the trash may hold any number of others."""
     condition = ACTIVE if where is None else text(f"status = 'active' AND {where}")
     return Index(name, *columns, unique=True, sqlite_where=condition, postgresql_where=condition)
 

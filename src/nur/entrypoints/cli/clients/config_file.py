@@ -23,7 +23,7 @@ class Format(Protocol):
     """A module that changes one entry of a text."""
 
     def parse(self, text: str) -> dict[str, Any]:
-        """What the text says. Raises ValueError."""
+        """The parsed text. Raises ValueError."""
         ...
 
     def set_entry(self, text: str, path: Sequence[str], value: Any) -> str:
@@ -91,7 +91,7 @@ class ConfigFile:
         return self._change(self._format.remove_entry(self._text, path), expected)
 
     def _change(self, text: str, expected: dict[str, Any]) -> Path | None:
-        """Write the text if it says what is expected and nothing else."""
+        """Write the text if it parses to exactly what is expected."""
         try:
             changed = self._format.parse(text)
         except ValueError:
@@ -126,7 +126,7 @@ class ConfigFile:
         return backup
 
     def _back_up(self, target: Path) -> Path | None:
-        """A copy beside the file. Raises Conflict where the file is not as it was read."""
+        """Copy the file to its own folder. Raises Conflict if it changed since it was read."""
         if (target.read_bytes() if target.exists() else None) != self._bytes:
             raise Conflict(f"{self.path} was changed by another program. Nothing was written; try again.")
         if self._bytes is None:

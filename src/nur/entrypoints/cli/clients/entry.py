@@ -1,4 +1,4 @@
-"""What a client is told: how Nur is started, or where it listens."""
+"""A client's entry for Nur: how it is started, or where it listens."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ TOKEN_VARIABLE = "NUR_TOKEN"  # noqa: S105  # a name
 class Folders:
     """Where this user's programs keep things."""
 
-    platform: str  #: as `sys.platform` says: linux, darwin, win32
+    platform: str  #: `sys.platform`: linux, darwin, win32
     home: Path
     config: Path  #: ~/.config, ~/Library/Application Support or %APPDATA%
     project: Path

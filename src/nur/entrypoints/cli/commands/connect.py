@@ -156,7 +156,7 @@ def _list(name: str, *, as_json: bool) -> None:
 
 
 def _short(place: str | None, folders: Folders) -> str | None:
-    """A path with ~ for the home folder on a terminal; whole in a pipe, where nobody reads the ~."""
+    """A path with ~ for the home folder on a terminal; the whole path in a pipe."""
     home = str(folders.home)
     if place is None or not Console().is_terminal or not place.startswith(home):
         return place

@@ -45,7 +45,7 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
 
 
 def _address(settings: Settings | None, url: str | None, token: str | None) -> smoke.Address | None:
-    """The server that was named, else the one that `server.json` of the data folder tells of."""
+    """The server that was named, else the one in the data folder's `server.json`."""
     own = settings.nur_token.get_secret_value() if settings and settings.nur_token else None
     if url is not None:
         return smoke.Address(url.rstrip("/").removesuffix("/mcp"), token or own)

@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Change a note. Without options its text is opened in your editor (VISUAL, EDITOR).
 
-    What somebody else has changed meanwhile is not overwritten.
+    Changes that others make meanwhile are not overwritten.
     """
     note = _read(note_id, data_dir)
     change: dict[str, Any] = {}
@@ -93,7 +93,7 @@ def _change(note: dict[str, Any], change: dict[str, Any], data_dir: str | None) 
     except NurError as error:
         kept = f" Your text is kept in {_keep(change['text'])}" if "text" in change else ""
         if isinstance(error, Conflict):
-            changed = f"{note['note_id']} was changed by somebody else meanwhile; nothing was written."
+            changed = f"{note['note_id']} was changed by another writer meanwhile; nothing was written."
             raise Conflict(changed + kept) from error
         raise type(error)(f"{error}{kept}") from error
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: A terminal with fewer columns gets headers and intervals in two lines.
 NARROW = 140
-#: Where no terminal says how wide it is: wide enough for every column.
+#: Without a terminal: wide enough for every column.
 WIDE = 200
 
 
@@ -61,7 +61,9 @@ WIDE = 200
 @click.option(
     "--max-chars", type=click.IntRange(100), default=DEFAULT_MAX_CHARS, show_default=True, help="Text of an answer."
 )
-@click.option("--limit", type=click.IntRange(1), help="Ask only so many questions of each set, always the same ones.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="Ask at most this many questions of each set, always the same ones."
+)
 @click.option(
     "--chunking",
     type=click.Choice(["window", "sentences", "structure"]),
@@ -104,7 +106,7 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
 
 
 async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Report], str | None]:
-    """The reports, and what a calibration has to say."""
+    """The reports, and the result of a calibration."""
     wanted = Wanted(
         baselines=tuple(name for name in dict.fromkeys(options["baseline"]) if name != "none"),
         mode=Mode(options["mode"]),
@@ -122,7 +124,7 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
         if not options["own"]:
             return [await evaluate(folder, wanted, progress) for folder in folders], None
         place = {"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}
-        settings = load_settings(**place, trace_retention_days=0)  # nobody will ask why these were found
+        settings = load_settings(**place, trace_retention_days=0)  # these searches are never explained
         report, calibrated = await evaluate_own(settings, wanted, progress, calibrate=options["calibrate"])
         return [report], None if calibrated is None else _told(calibrated)
 
@@ -132,10 +134,10 @@ def _told(calibrated: Calibrated) -> str:
     found, profile = calibrated.found, calibrated.calibration
     if calibrated.path is None:
         return (
-            f"Nothing was written: with fewer than {LEAST_QUESTIONS} questions there is too little to tell. "
+            f"Nothing was written: with fewer than {LEAST_QUESTIONS} questions the result would mean too little. "
             f"The relevance floor stays at {profile.floor}."
         )
-    apart = f"The score tells known items from off-topic questions with AUROC {figure(found.auroc)}."
+    apart = f"The score separates known items from off-topic questions with AUROC {figure(found.auroc)}."
     floor = (
         f"Relevance floor {found.floor}: it turns away {found.turned_away:.0%} of the off-topic questions and loses "
         f"{found.lost:.0%} of the known items."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @data_dir_option
 def command(note_id: tuple[str, ...], yes: bool, data_dir: str | None) -> None:
-    """Erase notes for good, deleted or not, with their former texts. There is no way back."""
+    """Erase notes for good, deleted or not, with their previous texts. This cannot be undone."""
     if not yes:
         click.confirm(f"Erase {', '.join(note_id)} for good?", abort=True)
 

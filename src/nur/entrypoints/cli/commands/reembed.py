@@ -34,7 +34,7 @@ LOOK_EVERY_SECONDS = 0.5
 @json_option
 @data_dir_option
 def command(to: str | None, purge_old: bool, yes: bool, as_json: bool, data_dir: str | None) -> None:
-    """Embed everything with another model, beside the present one, and switch to it in one step.
+    """Embed everything with another model while the current one serves, and switch to it in one step.
 
     A running server does it in the background and goes on answering; without one this process does it. Interrupted, it
     goes on where it was. The old vectors stay: naming the old model switches back, until --purge-old.
@@ -104,10 +104,10 @@ def _show(result: dict[str, Any]) -> None:
         click.echo(f"The store's model is {result['to_version']} already.")
         return
     click.echo(f"{result['embedded']} chunks embedded with {result['to_version']}")
-    if told := result["comparison"]:
+    if found := result["comparison"]:
         click.echo(
-            f"{told['questions']} questions: {told['same_top']:.0%} of the ten best are the same as before; "
-            f"{told['found_itself']:.0%} found the chunk that they were taken from"
+            f"{found['questions']} questions: {found['same_top']:.0%} of the ten best are the same as before; "
+            f"{found['found_itself']:.0%} found the chunk that they were taken from"
         )
     if result["switched"]:
         click.echo(f"The store's model is {result['to_version']}. Back: nur reembed --to {result['from_version']}")

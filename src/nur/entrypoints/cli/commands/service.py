@@ -18,7 +18,7 @@ from nur.entrypoints.cli.client import data_dir_option
 from nur.entrypoints.cli.clients.entry import program
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.cli.running import LOG
-from nur.entrypoints.cli.supervisors.files import Job
+from nur.entrypoints.cli.supervisors.files import SupervisedServer
 from nur.entrypoints.cli.supervisors.table import SUPERVISORS, Supervisor, commands
 from nur.entrypoints.stdio.locate import running
 from nur.settings import from_environment, load
@@ -50,7 +50,7 @@ def install(only_print: bool, data_dir: str | None) -> None:
     if env and not supervisor.takes_env:
         names = ", ".join(sorted(env))
         click.echo(f"The task has the settings of your user's environment: set {names} there.", err=True)
-    job = Job([*program(), "serve", "--quiet", "--data-dir", str(folder)], env, folder / LOG)
+    job = SupervisedServer([*program(), "serve", "--quiet", "--data-dir", str(folder)], env, folder / LOG)
     content = supervisor.render(job)
     if only_print:
         click.echo(content.decode(supervisor.encoding), nl=False)
@@ -119,7 +119,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _run(supervisor: Supervisor, steps: Sequence[str], folders: Folders) -> bool:
-    """Run the steps; where their program is missing, say what to run instead. Raises NurError where one fails."""
+    """Run the steps; if their program is missing, print what to run instead. Raises NurError if a step fails."""
     todo = commands(supervisor, steps, folders)
     if todo and shutil.which(todo[0][1][0]) is None:
         click.echo(f"There is no {todo[0][1][0]} here. Where there is one, run:")
@@ -129,8 +129,8 @@ def _run(supervisor: Supervisor, steps: Sequence[str], folders: Folders) -> bool
     for may_fail, words in todo:
         found = _call(words)
         if found.returncode and not may_fail:
-            said = (found.stderr or found.stdout).strip() or f"exit code {found.returncode}"
-            raise NurError(f"{shlex.join(words)} failed: {said}")
+            reason = (found.stderr or found.stdout).strip() or f"exit code {found.returncode}"
+            raise NurError(f"{shlex.join(words)} failed: {reason}")
     return True
 
 

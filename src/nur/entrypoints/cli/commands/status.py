@@ -102,7 +102,7 @@ def _notes(notes: dict[str, int] | None) -> str | None:
 def _backlog(backlog: dict[str, int] | None) -> str | None:
     if backlog is None:
         return None
-    given_up = f", {backlog['dead']} given up (nur doctor says why)" if backlog["dead"] else ""
+    given_up = f", {backlog['dead']} given up (run nur doctor for the reason)" if backlog["dead"] else ""
     return f"{backlog['pending']} to be indexed{given_up}"
 
 

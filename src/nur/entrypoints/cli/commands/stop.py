@@ -43,7 +43,7 @@ def command(data_dir: str | None) -> None:
 
 
 def _server(folder: Path) -> int | None:
-    """The server's process. Only the owner of the folder's lock is ended: a process id alone may be somebody else's."""
+    """The server's process: only the owner of the folder's lock, since a process id may belong to another program."""
     holder, found = owner(folder), facts(folder)
     if holder is None:
         return None
@@ -58,5 +58,5 @@ def _wait(folder: Path, pid: int) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
     while owner(folder) == pid:
         if time.monotonic() > deadline:
-            raise NurError(f"Process {pid} has not stopped within {WAIT_SECONDS:.0f} s. nur logs may say why.")
+            raise NurError(f"Process {pid} has not stopped within {WAIT_SECONDS:.0f} s. nur logs may show why.")
         time.sleep(_POLL_SECONDS)

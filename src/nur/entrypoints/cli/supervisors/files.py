@@ -16,8 +16,8 @@ LABEL = "nur-memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What is kept running."""
+class SupervisedServer:
+    """The server that a supervisor keeps running."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -66,7 +66,7 @@ _WINDOWS = """\
 """
 
 
-def systemd_unit(job: Job) -> bytes:
+def systemd_unit(job: SupervisedServer) -> bytes:
     """A unit for `systemctl --user`."""
     command = " ".join(_quoted(word).replace("$", "$$") for word in job.command)
     env = "".join(f"Environment={_quoted(f'{name}={value}')}\n" for name, value in job.env.items())
@@ -83,7 +83,7 @@ def _percent(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def launchd_list(job: Job) -> bytes:
+def launchd_list(job: SupervisedServer) -> bytes:
     """A property list for `launchctl`."""
     return plistlib.dumps(
         {
@@ -101,7 +101,7 @@ def launchd_list(job: Job) -> bytes:
     )
 
 
-def windows_task(job: Job) -> bytes:
+def windows_task(job: SupervisedServer) -> bytes:
     """A task for `schtasks`, which wants UTF-16. A task has the user's own environment, and no other."""
     arguments = subprocess.list2cmdline(list(job.command[1:]))
     return _WINDOWS.format(command=escape(job.command[0]), arguments=escape(arguments)).encode("utf-16")

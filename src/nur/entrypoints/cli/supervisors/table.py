@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.entrypoints.cli.supervisors.files import LABEL, Job, launchd_list, systemd_unit, windows_task
+from nur.entrypoints.cli.supervisors.files import LABEL, SupervisedServer, launchd_list, systemd_unit, windows_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ class Supervisor:
 
     title: str
     file: str
-    render: Callable[[Job], bytes]
+    render: Callable[[SupervisedServer], bytes]
     encoding: str = "utf-8"
     takes_env: bool = True
     install: Sequence[str]  #: after the file is written; one that starts with - may fail

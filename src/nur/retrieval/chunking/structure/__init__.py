@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nur.retrieval.chunking.packing import Breaks, Span, pack
+from nur.retrieval.chunking.packing import Breaks, ChunkSpan, pack
 from nur.retrieval.chunking.structure import chat, code, email, markdown
 from nur.retrieval.chunking.structure.sections import Section
 from nur.retrieval.text import sentences
@@ -72,13 +72,13 @@ def _merged(sections: list[Section], tokens: Tokens, target: int) -> Iterator[Se
 
 def structured_chunks(
     text: str, tokens: Tokens, policy: ChunkingPolicy, artifact_type: str | None = None
-) -> Iterator[Span]:
+) -> Iterator[ChunkSpan]:
     """Chunks of whole sections; `context` is the path that all of a chunk stands under."""
     sections, form = _sections(text, artifact_type)
     for section in _merged(sections, tokens, policy.target):
         start, end, context = section.start, section.end, _PATH_SEPARATOR.join(filter(None, section.path))
         if tokens.touching(start, end) <= policy.target:
-            yield Span(start, end, context)
+            yield ChunkSpan(start, end, context)
             continue
         marks = [start, *(start + stop for _, stop in form.pieces(text[start:end]))]
         for span in pack(tokens, Breaks.between(marks, tokens, policy.target), policy.target, policy.overlap):

@@ -1,7 +1,7 @@
 """Code: a section a function or class, with the comments and decorators above it.
 
 Lines are read, not parsed: a fragment, a language we do not know or a syntax error costs a section, never an error.
-Nesting is told by indentation.
+Indentation shows nesting.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Markdown: a section a heading."""
+"""Markdown: one section per heading."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _headings(here: Iterable[Line]) -> list[Heading]:
 
 
 def sections(text: str) -> list[Section]:
-    """A section a heading, with the path of headings above it."""
+    """One section per heading, with the path of headings above it."""
     return outline(text, _headings(lines(text)))
 
 

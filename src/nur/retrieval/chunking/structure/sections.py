@@ -54,13 +54,13 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def sample(text: str) -> list[Line]:
-    """The first lines that are not blank: enough to tell a format by."""
+    """The first lines that are not blank: enough to recognise a format."""
     here = lines(text[:_SAMPLE_CHARACTERS])
     return list(islice((line for line in here if not line.text.isspace()), _SAMPLE_LINES))
 
 
 def clip(title: str) -> str:
-    """A title fit for a path: one line, not long."""
+    """A title as part of a path: one short line."""
     title = " ".join(title[: 2 * _LONGEST_TITLE].split())
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
 
@@ -74,9 +74,10 @@ def partition(starts: Sequence[tuple[int, tuple[str, ...]]], length: int) -> lis
 
 
 def outline(text: str, headings: Sequence[Heading]) -> list[Section]:
-    """A section a heading, its path holding the headings it stands under and itself.
+    """One section per heading. Its path has the headings above it and its own.
 
-    A heading with nothing between it and its first child shares the child's section, lest it be a chunk of its own.
+    A heading with nothing between it and its first child shares the child's section: alone it
+    would be a chunk without content.
     """
     starts: list[tuple[int, tuple[str, ...]]] = []
     above: list[Heading] = []

@@ -11,7 +11,7 @@ from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from nur.adapters.sql import migrations
-from nur.adapters.sql.sqlite.condition import Condition
+from nur.adapters.sql.sqlite.condition import StoreCondition
 from nur.adapters.sql.sqlite.files import StoreFiles
 from nur.adapters.sql.sqlite.threads import GROUP, ReaderThreads, WriterThread, make_engine
 from nur.adapters.sql.tables import note_chunk_embeddings, store_facts
@@ -39,19 +39,19 @@ def engine(path: Path) -> Engine:
 
 
 @pytest.fixture
-def condition(path: Path) -> Condition:
-    return Condition(StoreFiles(path.parent))
+def condition(path: Path) -> StoreCondition:
+    return StoreCondition(StoreFiles(path.parent))
 
 
 @pytest.fixture
-def writer(engine: Engine, condition: Condition) -> Iterator[WriterThread]:
+def writer(engine: Engine, condition: StoreCondition) -> Iterator[WriterThread]:
     made = WriterThread(engine, condition)
     yield made
     made.close()
 
 
 @pytest.fixture
-def readers(path: Path, writer: WriterThread, condition: Condition) -> Iterator[ReaderThreads]:
+def readers(path: Path, writer: WriterThread, condition: StoreCondition) -> Iterator[ReaderThreads]:
     made = ReaderThreads(make_engine(path, read_only=True), condition)
     yield made
     made.close()
@@ -189,7 +189,7 @@ async def test_more_writes_than_a_group_holds_are_all_kept_in_order(writer: Writ
     assert order == list(range(3 * GROUP))
 
 
-async def test_closing_finishes_what_is_queued(engine: Engine, path: Path, condition: Condition) -> None:
+async def test_closing_finishes_what_is_queued(engine: Engine, path: Path, condition: StoreCondition) -> None:
     writer = WriterThread(engine, condition)
     tasks = await queue(writer, *(put(f"fact {i}") for i in range(2 * GROUP)))
 
