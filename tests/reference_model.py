@@ -97,7 +97,7 @@ class ReferenceModel:
         self._derive(note.note_id, write.derived)
         if not write.indexed:
             self._enqueue(note.note_id, note.revision, now)
-        if write.derive_later:
+        if write.text is not None and not write.is_derived and note.status is Status.ACTIVE:
             self._enqueue(note.note_id, note.revision, now, Task.DERIVE)
 
     def is_at(self, note: Note) -> bool:

@@ -142,6 +142,7 @@ def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, i
         chunks=chunks,
         pooled=pool([vector_of(new.chunk.content) for new in chunks]) if embedded else None,
         embedding_version=EMBEDDING,
+        is_derived=True,
         indexed=indexed,
     )
 

@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 120.0
 async def _store_without_deriving(folder: Path) -> None:
     stores = SqliteStores(folder)
     await stores.open(SystemClock().now())
-    await stores.notes.write(replace(creation(a_note(TEXT), TEXT, embedded=False), derive_later=True), at())
+    await stores.notes.write(replace(creation(a_note(TEXT), TEXT, embedded=False), is_derived=False), at())
     print(COMMITTED, flush=True)
     await asyncio.sleep(PATIENCE_SECONDS)  # until it is killed
 

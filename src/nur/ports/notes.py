@@ -57,7 +57,7 @@ class NoteWrite:
     pooled: Floats | None = None
     embedding_version: str = ""
     derived: Sequence[Derivation] = ()
-    derive_later: bool = False  #: a deriver failed: the worker is to try again
+    is_derived: bool = False  #: every deriver's rows are in `derived`; else the worker is to derive the text
     indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
     action: str = "store"  #: for the audit log
 

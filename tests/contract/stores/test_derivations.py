@@ -120,7 +120,7 @@ async def test_nothing_is_put_under_a_note_that_is_gone(stores: Stores, store_ba
 
 
 async def test_a_write_whose_deriver_failed_is_queued(stores: Stores) -> None:
-    note = await write(stores, replace(creation(a_note()), derive_later=True))
+    note = await write(stores, replace(creation(a_note()), is_derived=False))
     assert await queued(stores) == [(note.note_id, 1)]
 
 

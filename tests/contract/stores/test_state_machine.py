@@ -124,13 +124,13 @@ class StoresAndModel(RuleBasedStateMachine):
     ) -> None:
         note = a_note(text, pieces=pieces, tenant=tenant, ingested_at=self._now, **meta)
         write = creation(note, text, embedded=embedded, indexed=indexed and embedded)
-        self._write(replace(write, derived=[a_derivation(text)] if derived else [], derive_later=not derived))
+        self._write(replace(write, derived=[a_derivation(text)] if derived else [], is_derived=derived))
 
     @precondition(lambda self: self._states)
     @rule(choice=choices, text=texts, pieces=st.integers(1, 3), embedded=st.booleans(), derived=st.booleans())
     def replace_or_restore(self, choice: int, text: str, pieces: int, embedded: bool, derived: bool) -> None:
         write = replacement(self._a_note(choice), text, pieces, embedded=embedded)
-        self._write(replace(write, derived=[a_derivation(text)] if derived else [], derive_later=not derived))
+        self._write(replace(write, derived=[a_derivation(text)] if derived else [], is_derived=derived))
 
     @precondition(lambda self: self._states)
     @rule(choice=choices, meta=metas, indexed=st.booleans())

@@ -163,7 +163,7 @@ def write_note(
         derivations.add(connection, note, write.derived, context.now)
     if not write.indexed:
         outbox.enqueue(connection, note.note_id, note.revision, context.now)
-    if write.derive_later:
+    if write.text is not None and not write.is_derived and note.status is Status.ACTIVE:
         outbox.enqueue(connection, note.note_id, note.revision, context.now, Task.DERIVE)
     _audit(connection, note, write.action, context)
     return keys

@@ -126,6 +126,7 @@ class ImportNote:
         is_active = note.status is Status.ACTIVE
         known = await self.store.chunk_vectors.known(existing)
         vectors = await self.store.chunk_vectors.of(chunked, known, _LATER, None)
+        derived = await self.store.derive.rows(note, text)
         write = NoteWrite(
             note=note,
             replaces=None if existing is None else existing.revision,
@@ -133,6 +134,8 @@ class ImportNote:
             chunks=new_chunks(chunked, vectors) if is_active else (),
             pooled=pooled(vectors) if is_active else None,
             embedding_version=self.store.chunk_vectors.version,
+            derived=derived.derivations if is_active else (),
+            is_derived=not derived.failed,
             indexed=existing is None and not is_active,  # the index has nothing of it, and is to have nothing
             action="import",
         )

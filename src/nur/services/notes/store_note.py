@@ -199,7 +199,7 @@ class StoreNote:
                 pooled=pooled(vectors),
                 embedding_version=self.chunk_vectors.version,
                 derived=derived.derivations,
-                derive_later=bool(derived.failed),
+                is_derived=not derived.failed,
                 indexed=ready,
             ),
             caller.at(self.clock.now()),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from nur.domain.archive import ArchivedNote
+from nur.domain.notes import Status
+from nur.services.archive.import_note import ImportOutcome
 from nur.services.indexing.index_worker import MOST_TRIES
 from nur.services.notes.edit_note import Edit
 from tests.note_world import LONG, ME
+from tests.store_notes import START, a_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +43,17 @@ async def test_rows_follow_edits_the_trash_and_a_restore(open_world: OpenWorld) 
     await world.derived_as_stored()
     await world.services.trash.purge(name, ME)
     assert world.derived() == {}
+
+
+async def test_an_imported_note_has_its_rows_and_one_in_the_trash_has_none(open_world: OpenWorld) -> None:
+    world = await open_world()
+    put = world.services.import_notes.import_note
+    gone: dict[str, Any] = {"status": Status.DELETED, "deleted_at": START}
+    for note in (a_note("Tea at four."), a_note("Milk at five.", **gone)):
+        text = "Tea at four." if note.status is Status.ACTIVE else "Milk at five."
+        assert await put(ArchivedNote(note, text), ME, dry_run=False) is ImportOutcome.CREATED
+    assert len(world.derived()) == 1
+    await world.derived_as_stored()
 
 
 async def test_a_deriver_that_fails_delays_its_rows_alone(open_world: OpenWorld) -> None:
