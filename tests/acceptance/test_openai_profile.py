@@ -170,7 +170,7 @@ async def test_defer_commits_at_once_and_embeds_when_the_provider_is_back(
 WRITES: list[tuple[str, dict[str, Any]]] = [
     ("/v2/notes", {"text": "The gate is open."}),
     ("/v2/events", {"text": "The gate was opened."}),
-    ("/v2/memories", {"content": "Likes the gate open."}),
+    ("/v2/memories", {"text": "Likes the gate open."}),
 ]
 
 

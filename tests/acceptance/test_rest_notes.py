@@ -120,7 +120,7 @@ async def test_an_event_has_its_time(rest: Rest) -> None:
 
 async def test_every_kind_is_read_described_and_deleted_by_its_public_id(rest: Rest) -> None:
     services = rest.services
-    memory = await rest.ok("POST", "/v2/memories", {"content": "Prefers tea.", "type": "preference"})
+    memory = await rest.ok("POST", "/v2/memories", {"text": "Prefers tea.", "type": "preference"})
     turn = await services.append_turn(
         "a/b c", 0, role="user", content="Hello.", caller=LOCAL_CALLER, on_failure=services.on_failure.for_others
     )
@@ -296,7 +296,7 @@ async def test_a_note_stored_again_keeps_what_protects_it(rest: Rest) -> None:
     after = await rest.ok("GET", f"/v2/notes/{name}")
     for field in ("sensitivity", "visibility_scope", "retention_policy", "expires_at"):
         assert after[field] == before[field]
-    memory = {"content": "Takes the blue pills."}
+    memory = {"text": "Takes the blue pills."}
     name = (await rest.ok("POST", "/v2/memories", memory))["note_id"]
     await rest.ok("PATCH", f"/v2/notes/{name}", {"sensitivity": "sensitive"})
     assert (await rest.ok("POST", "/v2/memories", memory))["operation"] == "unchanged"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +14,7 @@ import pytest
 
 from nur.adapters.sql.sqlite.files import FILE
 from nur.domain.search import BOUNDARY
-from nur.entrypoints.rest import admin, notes, schemas, searches, traces, writes
+from nur.entrypoints.rest import admin, artifacts, conversations, notes, schemas, searches, traces, writes
 from nur.entrypoints.rest.openapi import EXAMPLES
 from tests.rest_client import Rest, open_rest
 
@@ -74,7 +76,7 @@ async def test_levels_carry_ids_passages_or_whole_texts(rest: Rest) -> None:
 async def test_kinds_projects_and_filters_narrow_a_search(rest: Rest) -> None:
     note = await rest.ok("POST", "/v2/notes", {"text": "A green lamp.", "project": "house", "type": "fact"})
     event = await rest.ok("POST", "/v2/events", {"text": "The green lamp fell.", "confidence": 0.2})
-    memory = await rest.ok("POST", "/v2/memories", {"content": "Likes the green lamp."})
+    memory = await rest.ok("POST", "/v2/memories", {"text": "Likes the green lamp."})
 
     async def found(**more: object) -> set[str]:
         answer = await rest.ok("POST", "/v2/searches", {"query": "green lamp", **more})
@@ -214,7 +216,10 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
             assert operation["description"], where
             assert {"401", "403", "413", "421", "422", "503"} <= operation["responses"].keys(), where
             assert "application/problem+json" in operation["responses"]["422"]["content"], where
-    for name in ("NoteIn", "EventIn", "MemoryIn", "NotePatch", "SearchIn", "Chosen"):
+            good = [answer for status, answer in operation["responses"].items() if status < "204"]
+            names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps([answer["content"] for answer in good])))
+            assert names <= EXAMPLES.keys(), where
+    for name in ("NoteIn", "EventIn", "MemoryIn", "ArtifactIn", "TurnIn", "NotePatch", "SearchIn", "Chosen"):
         assert schema["components"]["schemas"][name]["examples"], name
 
 
@@ -222,10 +227,11 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
     "model",
     [
         *(schemas.NoteOut, writes.Receipt, notes.NotePage),
+        *(notes.TextOut, conversations.Conversations, conversations.Turns, artifacts.ReembeddedArtifactOut),
         *(searches.SearchOut, searches.ChosenNotes),
         *(traces.Trace, traces.Explanation, traces.ExplainedItem),
         *(admin.RebuildOut, admin.OutboxOut, admin.Retried, admin.TrashOut),
-        *(admin.EmbeddingOut, admin.Forgotten),
+        *(admin.EmbeddingOut, admin.EmbeddingHealthOut, admin.Forgotten),
     ],
 )
 def test_an_example_is_an_answer(model: type[BaseModel]) -> None:

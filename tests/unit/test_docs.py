@@ -14,6 +14,7 @@ from nur.entrypoints.cli.app import COMMANDS, nur
 from nur.entrypoints.cli.clients.entry import Http, Stdio
 from nur.entrypoints.cli.clients.table import CLIENTS, Client
 from nur.entrypoints.mcp.server import tools
+from nur.entrypoints.rest.app import make_fastapi
 from nur.observability.metrics import REGISTRY
 from nur.settings import CONFIG_FILE_VARIABLE, NotesChunking, Settings
 
@@ -154,3 +155,20 @@ def test_every_file_that_is_named_exists(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=shown)
 def test_docs_speak_of_the_specification_by_its_name(path: Path) -> None:
     assert re.findall(r"(?i)\bseeds?\b", path.read_text(encoding="utf-8")) == []
+
+
+def routes() -> set[str]:
+    """Every REST call, as `METHOD /path`."""
+    described = make_fastapi(nobody).openapi()["paths"]
+    return {f"{method.upper()} {path}" for path, methods in described.items() for method in methods}
+
+
+def test_every_route_is_in_the_reference_and_nothing_else() -> None:
+    named = set(re.findall(r"`((?:GET|POST|PATCH|DELETE|PUT) /v2/[^`?]*)[^`]*`", page("reference/rest.md")))
+    assert named == routes()
+
+
+def test_every_tool_has_a_route() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]+)`", section(page("reference/rest.md"), "Tools and routes"), re.MULTILINE)
+    assert [tool.name for tool in tools(nobody) if tool.name not in dict(rows)] == []
+    assert {route for _, route in rows} <= routes()

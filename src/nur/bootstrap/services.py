@@ -40,6 +40,7 @@ from nur.services.notes.get_artifact import GetArtifact
 from nur.services.notes.get_note import GetNote
 from nur.services.notes.ingest import Ingest
 from nur.services.notes.ingest_file import IngestFile
+from nur.services.notes.list_conversations import ListConversations
 from nur.services.notes.list_notes import ListNotes
 from nur.services.notes.read_note import ReadNote
 from nur.services.notes.reembed_artifact import ReembedArtifact
@@ -113,6 +114,7 @@ class Services:
     search_log: SearchLog
     repeat_search: RepeatSearch
     list_notes: ListNotes
+    list_conversations: ListConversations
     forget: Forget
     trash: Trash
     versions: Versions
@@ -161,6 +163,7 @@ def assemble(
     search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
+    list_notes = ListNotes(notes, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
     find_duplicates = FindDuplicates(
@@ -188,7 +191,8 @@ def assemble(
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
         repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock),
-        list_notes=ListNotes(notes, privacy, clock),
+        list_notes=list_notes,
+        list_conversations=ListConversations(stores.conversations, list_notes, privacy, clock),
         forget=forget,
         trash=trash,
         versions=Versions(stores.archive, get_note, edit_note),

@@ -102,17 +102,22 @@ class NoteStore(Protocol):
         *,
         limit: int,
         order: Order = Order.NEWEST,
-        after: str | PageCursor | None = None,
+        after: str | PageCursor | int | None = None,
     ) -> list[Note]:
-        """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
+        """A page of active notes.
+
+        `after` is the last one seen: by public id, by cursor (NEWEST only), or by turn index (LAST_TURNS only).
+        """
         ...
 
     async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
         """How many active notes match, by kind; kinds without any are left out."""
         ...
 
-    async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:
-        """The texts of notes, or their first characters."""
+    async def texts(
+        self, note_ids: Sequence[NoteId], characters: int | None = None, start: int = 0
+    ) -> dict[NoteId, str]:
+        """The texts of notes from `start` on, all or so many characters of them."""
         ...
 
     async def all(self, after: NoteId | None, limit: int) -> list[Note]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nur.domain.errors import NurError
     from nur.ports.archive import Archive
     from nur.ports.chunks import ChunkStore
+    from nur.ports.conversations import ConversationStore
     from nur.ports.derivations import DerivationStore, FingerprintStore
     from nur.ports.idempotency import IdempotencyStore
     from nur.ports.index_marks import IndexMarks
@@ -31,6 +32,11 @@ class Stores(Protocol):
     @property
     def archive(self) -> Archive:
         """Whole notes, for export and import."""
+        ...
+
+    @property
+    def conversations(self) -> ConversationStore:
+        """The conversations that turns belong to."""
         ...
 
     @property

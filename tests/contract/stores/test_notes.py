@@ -138,6 +138,22 @@ async def test_texts_are_read_in_bulk_whole_or_by_their_first_characters(stores:
     assert await stores.notes.texts(ids, 3) == {tea.note_id: "Tea", milk.note_id: "Mil"}
 
 
+async def test_a_part_of_a_text_is_read_in_code_points(stores: Stores) -> None:
+    note = await store(stores, "a🦓ü\u0308z")
+    ids = [note.note_id]
+    assert await stores.notes.texts(ids, 2, 1) == {note.note_id: "🦓ü"}
+    assert await stores.notes.texts(ids, start=2) == {note.note_id: "ü\u0308z"}
+    assert await stores.notes.texts(ids, 9, 4) == {note.note_id: "z"}
+    assert await stores.notes.texts(ids, 1, 9) == {note.note_id: ""}
+
+
+async def test_the_turns_before_a_turn_are_read_even_when_that_turn_is_gone(stores: Stores) -> None:
+    for i in (0, 1, 3):
+        await write(stores, creation(a_turn("c", i)))
+    found = await stores.notes.page(ALL, START, limit=5, order=Order.LAST_TURNS, after=2)
+    assert [note.meta.turn_index for note in found] == [1, 0]
+
+
 async def test_a_text_without_chunks_is_kept(stores: Stores) -> None:
     note = a_note("")
     assert await stores.notes.write(replace(creation(note, ""), chunks=(), pooled=None), at()) == []

@@ -117,18 +117,20 @@ class SqlNoteStore:
         *,
         limit: int,
         order: Order = Order.NEWEST,
-        after: str | PageCursor | None = None,
+        after: str | PageCursor | int | None = None,
     ) -> list[Note]:
-        """A page of active notes; `after` is the last one seen, by public id or (NEWEST only) by cursor."""
+        """A page of active notes; `after` is the last one seen, by public id, cursor or turn index."""
         return await self.run.read(_page, where, now, limit, order, after)
 
     async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
         """How many active notes match, by kind; kinds without any are left out."""
         return await self.run.read(_count, where, now)
 
-    async def texts(self, note_ids: Sequence[NoteId], characters: int | None = None) -> dict[NoteId, str]:
-        """The texts of notes, or their first characters."""
-        return await self.run.read(_texts, note_ids, characters)
+    async def texts(
+        self, note_ids: Sequence[NoteId], characters: int | None = None, start: int = 0
+    ) -> dict[NoteId, str]:
+        """The texts of notes from `start` on, all or so many characters of them."""
+        return await self.run.read(_texts, note_ids, characters, start)
 
     async def all(self, after: NoteId | None, limit: int) -> list[Note]:
         """A page of the active notes of every tenant, by internal id; expired ones too."""
@@ -318,7 +320,7 @@ def _page(
     now: datetime,
     limit: int,
     order: Order,
-    after: str | PageCursor | None,
+    after: str | PageCursor | int | None,
 ) -> list[Note]:
     rank: ColumnElement[Any] = func.coalesce(_notes.turn_index, -1) if order is Order.LAST_TURNS else _notes.ingested_at
     query = select(*NOTE_COLUMNS).where(notes_matching(where, now))
@@ -328,6 +330,8 @@ def _page(
             literal(after.ingested_at, _notes.ingested_at.type), literal(after.note_id, _notes.note_id.type)
         )
         query = query.where(tuple_(_notes.ingested_at, _notes.note_id) < reached)
+    elif isinstance(after, int):
+        query = query.where(_notes.turn_index < after)
     elif after is not None:
         last = (_notes.tenant_id == where.tenant, _notes.public_id == after)
         reached_by_id = select(rank, _notes.note_id).where(*last).scalar_subquery()
@@ -340,8 +344,11 @@ def _count(connection: Connection, where: NoteFilter, now: datetime) -> dict[Kin
     return {Kind(kind): count for kind, count in connection.execute(query)}
 
 
-def _texts(connection: Connection, note_ids: Sequence[NoteId], characters: int | None) -> dict[NoteId, str]:
-    text = _notes.text if characters is None else func.substr(_notes.text, 1, characters).label("text")
+def _texts(connection: Connection, note_ids: Sequence[NoteId], characters: int | None, start: int) -> dict[NoteId, str]:
+    if characters is not None:
+        text: ColumnElement[str] = func.substr(_notes.text, start + 1, characters).label("text")
+    else:
+        text = func.substr(_notes.text, start + 1).label("text") if start else _notes.text
     rows = connection.execute(select(_notes.note_id, text).where(_notes.note_id.in_(note_ids)))
     return {NoteId(row.note_id): row.text for row in rows}
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 300.0
 _ERRORS: dict[str, type[NurError]] = {"not_found": NotFound, "conflict": Conflict, "stale_revision": Conflict}
 #: What commands call fields that are no options of the same name.
-_ARGUMENTS = {"query": "QUERY", "text": "TEXT", "content": "TEXT", "note_id": "NOTE_ID", "top_k": "--limit"}
+_ARGUMENTS = {"query": "QUERY", "text": "TEXT", "note_id": "NOTE_ID", "top_k": "--limit"}
 _WORDS = {"Input should be": "must be", "String should have": "must have"}
 
 data_dir_option = click.option(

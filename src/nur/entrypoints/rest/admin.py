@@ -11,6 +11,7 @@ from nur.entrypoints.rest.fields import NO_NUL, Body, Flag
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import PREVIEW, NoteOut
 from nur.entrypoints.rest.writes import Receipt
+from nur.services.embedding_health import EmbeddingReport
 from nur.services.indexing.inspect_outbox import OutboxReport
 from nur.services.indexing.rebuild import RebuildReport, RebuildState
 from nur.services.jobs.reembed_online import EmbeddingStatus, ReembedState
@@ -222,6 +223,36 @@ async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response
     """Embed everything with another model, beside everything else, then switch in one step. Asked again, it goes on."""
     await services.reembed.start(body.to)
     return answered(EmbeddingOut.of(await services.reembed.status()), 202)
+
+
+class EmbeddingHealthOut(BaseModel):
+    """What a small test embedding showed."""
+
+    embedding_version: str
+    healthy: bool
+    latency_ms: int
+    dimensions: int | None = Field(description="of the test embedding")
+    key_configured: bool = Field(description="whether OPENAI_API_KEY is set")
+    error: str | None
+
+    @classmethod
+    def of(cls, report: EmbeddingReport) -> Self:
+        """From the service's."""
+        probe = report.probe
+        return cls(
+            embedding_version=report.model.version,
+            healthy=probe.healthy,
+            latency_ms=probe.latency_ms,
+            dimensions=probe.dimensions,
+            key_configured=report.key_configured,
+            error=probe.error,
+        )
+
+
+@router.get("/embedding/health", response_model=EmbeddingHealthOut, responses=documented())
+async def embedding_health(services: OpenServices) -> Response:
+    """Embed a small text now and report whether the model works. A hosted model is asked each time."""
+    return answered(EmbeddingHealthOut.of(await services.embedding_health()))
 
 
 class Forgotten(BaseModel):

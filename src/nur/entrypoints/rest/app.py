@@ -12,7 +12,20 @@ from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.rest import admin, archive, create, notes, problems, searches, traces, uploads, versions
+from nur.entrypoints.rest import (
+    admin,
+    archive,
+    artifacts,
+    conversations,
+    create,
+    notes,
+    problems,
+    searches,
+    traces,
+    uploads,
+    versions,
+)
+from nur.entrypoints.rest.deps import operation_id
 from nur.entrypoints.rest.openapi import described
 from nur.observability.events import EventLog, traced
 
@@ -33,6 +46,8 @@ Writes take an `Idempotency-Key`; edits and deletes take `If-Match` with the `ET
 ROUTERS = (
     uploads.router,  # before the routes that take JSON at the same address
     create.router,
+    artifacts.router,
+    conversations.router,
     versions.router,  # before the notes: an id may hold slashes
     notes.router,
     searches.router,
@@ -55,7 +70,7 @@ def make_fastapi(provide: ServicesProvider) -> FastAPI:
         version=version("nur-memory"),
         description=DESCRIPTION,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
+        generate_unique_id_function=operation_id,
     )
     app.state.provide = provide
     for router in ROUTERS:

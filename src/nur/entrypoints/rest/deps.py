@@ -5,7 +5,9 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from nur.bootstrap import Services
 from nur.domain.access import LOCAL, Caller
@@ -21,12 +23,25 @@ async def _caller(request: Request) -> Caller:
     return Caller(LOCAL, request.state.call_id)
 
 
+class AnyConvertor(PathConvertor):
+    """Any id in a path: with slashes, as `path` has them, and with line breaks."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("any", AnyConvertor())
+
 OpenServices = Annotated[Services, Depends(_services)]
 CurrentCaller = Annotated[Caller, Depends(_caller)]
 IfMatch = Annotated[
     str | None,
     Header(alias="If-Match", max_length=200, description="the ETag that you read: the note must still be as it was"),
 ]
+
+
+def operation_id(route: APIRoute) -> str:
+    """A route's name in the OpenAPI description."""
+    return route.name
 
 
 def etag(revision: int) -> str:

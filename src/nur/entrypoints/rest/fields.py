@@ -4,7 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -18,8 +18,10 @@ from pydantic import (
     model_validator,
 )
 
-from nur.domain.moments import EXAMPLES, parse_moment
+from nur.domain.moments import EXAMPLES, Zone, in_utc, parse_moment
+from nur.domain.notes import Retention, Sensitivity, Visibility
 from nur.domain.urls import RULE, is_source_url
+from nur.domain.writes import Protection
 
 MOST_CHARACTERS = 10_000_000
 MOST_METADATA_BYTES = 64 * 1024
@@ -130,3 +132,48 @@ class Source(Body):
     system: Name | None = Field(default=None, examples=["github"])
     id: Name | None = Field(default=None, examples=["issues/5"])
     url: Url | None = Field(default=None, examples=["https://example.com/issues/5"])
+
+
+_KEPT = "left out: as it is when the note is stored again, else"
+_SOURCES = "for a source of SENSITIVE_SOURCES"
+
+
+def located(stated: datetime | None, zone: Zone) -> datetime | None:
+    """A time that was sent, as UTC; without an offset it is in `zone`."""
+    return None if stated is None else in_utc(stated, zone)
+
+
+class Described(Body):
+    """What notes, events and artifacts may say of themselves."""
+
+    title: Title | None = None
+    project: Name = ""
+    agent: Name = ""
+    scope: Name = ""
+    importance: Share | None = None
+    ts: Said | None = None
+    occurred_at: Said | None = Field(default=None, description="another name of ts; not together with it")
+    expires_at: Moment | None = Field(default=None, description="when it is to be deleted")
+    sensitivity: Sensitivity | None = Field(default=None, description=f"{_KEPT} normal, or highly_sensitive {_SOURCES}")
+    visibility_scope: Visibility | None = Field(default=None, description=f"{_KEPT} me")
+    retention_policy: Retention | None = Field(default=None, description=f"{_KEPT} forever")
+    metadata: Metadata = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if self.ts is not None and self.occurred_at is not None:
+            raise ValueError("ts and occurred_at are the same: send one of them")
+        return self
+
+    def happened(self, zone: Zone) -> datetime | None:
+        """When it happened, as UTC; a time without an offset is in `zone`."""
+        return located(self.ts or self.occurred_at, zone)
+
+    def protection(self) -> Protection:
+        """What is stated about who may see it and how long it is kept."""
+        return Protection(
+            sensitivity=self.sensitivity,
+            visibility=self.visibility_scope,
+            retention=self.retention_policy,
+            expires_at=self.expires_at,
+        )

@@ -5,14 +5,29 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from nur.bootstrap import Services
 from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
 from nur.domain.moments import Zone, in_utc
 from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
 from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
-from nur.entrypoints.rest.fields import Body, Days, Flag, Key, Metadata, Moment, Name, Said, Share, Source, Text, Title
+from nur.entrypoints.rest.fields import (
+    MOST_CHARACTERS,
+    Body,
+    Days,
+    Flag,
+    Key,
+    Metadata,
+    Moment,
+    Name,
+    Said,
+    Share,
+    Source,
+    Text,
+    Title,
+)
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.schemas import PREVIEW, ChunkOut, NearDuplicateOut, NoteOut
+from nur.entrypoints.rest.schemas import PREVIEW, ChunkOut, NearDuplicateOut, NextCursor, NoteOut
 from nur.entrypoints.rest.writes import CurrentWrite, IdempotencyKey, Receipt, once
 from nur.services.notes.edit_note import Edit
 
@@ -23,10 +38,9 @@ NoteName = Annotated[
 ]
 
 
-class Listing(Body):
+class KindListing(Body):
     """Which notes, and how many."""
 
-    kind: list[Kind] = Field(default_factory=list, max_length=5, description="several may be named; else all")
     type: Name | None = None
     project: Name | None = None
     agent: Name | None = None
@@ -40,11 +54,11 @@ class Listing(Body):
     cursor: str | None = Field(default=None, max_length=400, description="next_cursor of the page before")
     text: bool = Field(default=False, description="with whole texts, not previews")
 
-    def where(self, caller: Caller) -> NoteFilter:
+    def where(self, caller: Caller, kinds: frozenset[Kind]) -> NoteFilter:
         """As the services speak of it."""
         return NoteFilter(
             tenant=caller.tenant,
-            kinds=frozenset(self.kind or Kind),
+            kinds=kinds,
             type=self.type,
             project=self.project,
             agent=self.agent,
@@ -57,18 +71,22 @@ class Listing(Body):
         )
 
 
+class Listing(KindListing):
+    """Which notes of which kinds, and how many."""
+
+    kind: list[Kind] = Field(default_factory=list, max_length=5, description="several may be named; else all")
+
+
 class NotePage(BaseModel):
     """A page of a listing, newest first."""
 
     notes: list[NoteOut]
-    next_cursor: str | None = Field(description="send it as `cursor` for the next page; null at the end")
+    next_cursor: NextCursor
 
 
-@router.get("/notes", response_model=NotePage, responses=documented())
-async def list_notes(listing: Annotated[Listing, Query()], services: OpenServices, caller: CurrentCaller) -> Response:
-    """List notes of every kind, newest first."""
+async def _page(listing: KindListing, kinds: frozenset[Kind], services: Services, caller: Caller) -> Response:
     page = await services.list_notes.page(
-        listing.where(caller),
+        listing.where(caller, kinds),
         caller,
         limit=listing.limit,
         cursor=listing.cursor,
@@ -79,16 +97,77 @@ async def list_notes(listing: Annotated[Listing, Query()], services: OpenService
     return answered(NotePage(notes=notes, next_cursor=page.next_cursor))
 
 
-@router.get("/notes/{note_id:path}", response_model=NoteOut, responses=documented(404))
+@router.get("/notes", response_model=NotePage, responses=documented())
+async def list_notes(listing: Annotated[Listing, Query()], services: OpenServices, caller: CurrentCaller) -> Response:
+    """List notes of every kind, newest first."""
+    return await _page(listing, frozenset(listing.kind or Kind), services, caller)
+
+
+def _list_kind(kind: Kind, plural: str) -> None:
+    """Add the list of one kind."""
+
+    async def listed(
+        listing: Annotated[KindListing, Query()], services: OpenServices, caller: CurrentCaller
+    ) -> Response:
+        return await _page(listing, frozenset({kind}), services, caller)
+
+    router.add_api_route(
+        f"/{plural}",
+        listed,
+        name=f"list_{plural}",
+        description=f"List {plural}, newest first. `/v2/notes` reads, edits and deletes them by their ids.",
+        response_model=NotePage,
+        responses=documented(),
+    )
+
+
+for _kind, _plural in ((Kind.ARTIFACT, "artifacts"), (Kind.MEMORY, "memories"), (Kind.EVENT, "events")):
+    _list_kind(_kind, _plural)
+
+
+class TextOut(BaseModel):
+    """A part of a note's text: `text == note.text[start_char:end_char]`, in code points."""
+
+    note_id: str
+    start_char: int
+    end_char: int
+    text: str
+    next_start: int | None = Field(description="send it as `start` for the next part; null at the text's end")
+
+
+@router.get("/notes/{note_id:any}/text", response_model=TextOut, responses=documented(404))
+async def get_text(
+    note_id: NoteName,
+    services: OpenServices,
+    caller: CurrentCaller,
+    start: Annotated[int, Query(ge=0, le=MOST_CHARACTERS, description="first character, from 0")] = 0,
+    end: Annotated[
+        int | None, Query(ge=0, le=MOST_CHARACTERS, description="behind the last character; else the text's end")
+    ] = None,
+) -> Response:
+    """Get a part of a note's text by its offsets: a passage where it stands, with as much around it as you like."""
+    part = await services.read_note.part(note_id, caller, start, end)
+    shown = TextOut(
+        note_id=part.note.public_id,
+        start_char=part.start_char,
+        end_char=part.end_char,
+        text=part.text,
+        next_start=part.next_start,
+    )
+    return answered(shown, ETag=etag(part.note.revision))
+
+
+@router.get("/notes/{note_id:any}", response_model=NoteOut, responses=documented(404))
 async def get_note(
     note_id: NoteName,
     services: OpenServices,
     caller: CurrentCaller,
+    text: Annotated[bool, Query(description="with its text")] = True,
     chunks: Annotated[bool, Query(description="with its chunks")] = False,
     near_duplicates: Annotated[bool, Query(description="with notes that say nearly the same")] = False,
 ) -> Response:
-    """Get a note of any kind, with its whole text."""
-    full = await services.read_note(note_id, caller, chunks=chunks, near_duplicates=near_duplicates)
+    """Get a note of any kind, with its whole text unless `text` is false."""
+    full = await services.read_note(note_id, caller, text=text, chunks=chunks, near_duplicates=near_duplicates)
     near, cut = full.near_duplicates, full.chunks
     shown = NoteOut.of(
         full.note,
@@ -142,7 +221,7 @@ class NotePatch(Body):
         return found
 
 
-@router.patch("/notes/{note_id:path}", response_model=Receipt, responses=documented(404, 409, 412))
+@router.patch("/notes/{note_id:any}", response_model=Receipt, responses=documented(404, 409, 412))
 async def edit_note(
     note_id: NoteName, body: NotePatch, services: OpenServices, write: CurrentWrite, if_match: IfMatch = None
 ) -> Response:
@@ -151,7 +230,7 @@ async def edit_note(
     return await write(lambda: services.edit_note(note_id, edit, write.caller, revision=expected_revision(if_match)))
 
 
-@router.delete("/notes/{note_id:path}", status_code=204, responses=documented(404, 409, 412))
+@router.delete("/notes/{note_id:any}", status_code=204, responses=documented(404, 409, 412))
 async def delete_note(
     note_id: NoteName,
     request: Request,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.openapi.utils import get_openapi
 
-from nur.entrypoints.rest import problems
+from nur.entrypoints.rest import problems, uploads
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -96,6 +96,18 @@ _NOTE: dict[str, Any] = {
     "deleted_at": None,
     "metadata": {},
 }
+_TURN: dict[str, Any] = {
+    "note_id": "standup_turn_0",
+    "kind": "turn",
+    "type": None,
+    "key": None,
+    "project": "",
+    "importance": None,
+    "source": {"system": None, "id": None, "url": None},
+    "conversation_id": "standup",
+    "turn_index": 0,
+    "role": "user",
+}
 _ITEM: dict[str, Any] = {
     **_ITEM_NAMES,
     "kind": "note",
@@ -126,21 +138,61 @@ _ITEM: dict[str, Any] = {
     "sensitivity": "normal",
 }
 
+_RECEIPT: dict[str, Any] = {
+    "note_id": NOTE_ID,
+    "operation": "created",
+    "index_state": "pending",
+    "revision": 1,
+    "version": 1,
+    "chunk_count": 1,
+    "near_duplicates": None,
+}
+
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "Receipt": {
-        "note_id": NOTE_ID,
-        "operation": "created",
-        "index_state": "pending",
-        "revision": 1,
-        "version": 1,
-        "chunk_count": 1,
-        "near_duplicates": None,
-    },
+    "Receipt": _RECEIPT,
     "NoteOut": {**_NOTE, "text": TEXT, "index_state": "indexed"},
     "NotePage": {"notes": [{**_NOTE, "preview": TEXT}], "next_cursor": None},
+    "UploadReceipt": {
+        "operation": "created",
+        "documents": 1,
+        "created": 1,
+        "unchanged": 0,
+        "metadata_updated": 0,
+        "replaced": 0,
+        "artifacts": [{**_RECEIPT, "note_id": "art_0123abcd"}],
+    },
     "VersionsOut": {"note_id": NOTE_ID, "versions": [_VERSION]},
     "VersionOut": {**_VERSION, "text": TEXT},
     "TrashOut": {"notes": [{**_NOTE, "preview": TEXT, "status": "deleted", "deleted_at": STORED_AT, "revision": 2}]},
+    "TextOut": {"note_id": NOTE_ID, "start_char": 0, "end_char": len(TEXT), "text": TEXT, "next_start": None},
+    "Conversations": {
+        "conversations": [
+            {
+                "conversation_id": "standup",
+                "turns": 2,
+                "last_turn_index": 1,
+                "first_at": STORED_AT,
+                "last_at": STORED_AT,
+                "preview": TEXT,
+            }
+        ],
+        "next_cursor": None,
+    },
+    "Turns": {"turns": [{**_NOTE, **_TURN, "text": TEXT}], "next_cursor": None},
+    "ReembeddedArtifactOut": {
+        "note_id": "art_0123abcd",
+        "chunk_count": 3,
+        "embedding_version": VERSION,
+        "index_state": "indexed",
+    },
+    "EmbeddingHealthOut": {
+        "embedding_version": VERSION,
+        "healthy": True,
+        "latency_ms": 1,
+        "dimensions": 256,
+        "key_configured": False,
+        "error": None,
+    },
     "SearchOut": {
         "search_id": SEARCH_ID,
         "trace_id": TRACE_ID,
@@ -196,6 +248,7 @@ def described(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI description, with examples of answers, and errors under the media type that they have."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        _add_forms(schema, get_openapi(title=app.title, version=app.version, routes=uploads.router.routes))
         for path in schema["paths"].values():
             for operation in path.values():
                 for status, response in operation["responses"].items():
@@ -205,3 +258,17 @@ def described(app: FastAPI) -> dict[str, Any]:
             schema["components"]["schemas"][name]["examples"] = [example]
         app.openapi_schema = schema
     return app.openapi_schema
+
+
+def _add_forms(schema: dict[str, Any], forms: dict[str, Any]) -> None:
+    """Describe routes that take a form beside those that take JSON at the same address: FastAPI names one of them."""
+    for path, operations in forms["paths"].items():
+        for method, form in operations.items():
+            operation = schema["paths"][path][method]
+            operation["requestBody"]["content"] |= form["requestBody"]["content"]
+            for status, response in form["responses"].items():
+                ours = operation["responses"].setdefault(status, response)
+                theirs = response["content"]["application/json"]["schema"]
+                described = ours["content"]["application/json"]["schema"]
+                if described != theirs:
+                    ours["content"]["application/json"]["schema"] = {"anyOf": [described, theirs]}

@@ -1,8 +1,9 @@
-"""Notes as routes return them."""
+"""Notes as routes return them, and the parameters of every listing."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from nur.domain.chunks import StoredChunk, chunk_public_id
@@ -10,6 +11,9 @@ from nur.domain.notes import Kind, Note, Retention, Sensitivity, Visibility
 from nur.domain.writes import NearDuplicate
 from nur.entrypoints.rest.fields import Source
 
+Limit = Annotated[int, Query(ge=1, le=200)]
+Cursor = Annotated[str | None, Query(max_length=400, description="next_cursor of the page before")]
+NextCursor = Annotated[str | None, Field(description="send it as `cursor` for the next page; null at the end")]
 #: Characters of a note's text that a listing shows.
 PREVIEW = 200
 

@@ -11,7 +11,7 @@ from starlette.routing import Match
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
-from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, operation_id
 from nur.entrypoints.rest.fields import NO_NUL, Moment, Name, Title, Url
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import Receipt
@@ -34,7 +34,7 @@ class UploadRoute(APIRoute):
         return (match, child) if match is not Match.FULL or sent.startswith(MULTIPART) else (Match.NONE, {})
 
 
-router = APIRouter(prefix="/v2", tags=["artifacts"], route_class=UploadRoute)
+router = APIRouter(prefix="/v2", tags=["artifacts"], route_class=UploadRoute, generate_unique_id_function=operation_id)
 
 
 class UploadReceipt(BaseModel):

@@ -41,14 +41,14 @@ class VersionsOut(BaseModel):
     versions: list[VersionOut] = Field(description="newest first; the current one and at most twenty before it")
 
 
-@router.get("/notes/{note_id:path}/versions", response_model=VersionsOut, responses=documented(404))
+@router.get("/notes/{note_id:any}/versions", response_model=VersionsOut, responses=documented(404))
 async def list_versions(note_id: NoteName, services: OpenServices, caller: CurrentCaller) -> Response:
     """The current text and the previous ones, without their texts."""
     found = await services.versions.list(note_id, caller)
     return answered(VersionsOut(note_id=note_id, versions=[VersionOut.of(one) for one in found]))
 
 
-@router.get("/notes/{note_id:path}/versions/{version}", response_model=VersionOut, responses=documented(404))
+@router.get("/notes/{note_id:any}/versions/{version}", response_model=VersionOut, responses=documented(404))
 async def get_version(
     note_id: NoteName, version: VersionNumber, services: OpenServices, caller: CurrentCaller
 ) -> Response:
@@ -57,7 +57,7 @@ async def get_version(
 
 
 @router.post(
-    "/notes/{note_id:path}/versions/{version}/restore", response_model=Receipt, responses=documented(404, 409, 412)
+    "/notes/{note_id:any}/versions/{version}/restore", response_model=Receipt, responses=documented(404, 409, 412)
 )
 async def restore_version(
     note_id: NoteName,

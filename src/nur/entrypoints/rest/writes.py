@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import Depends, Header, Query, Request
 from fastapi.responses import Response
@@ -64,7 +65,7 @@ CREATED: Responses = {201: {"model": Receipt, "description": "Created"}}
 
 def _receipt(stored: Stored, state: IndexState, near: list[NearDuplicate] | None = None) -> Response:
     status = 201 if stored.outcome is Outcome.CREATED else 200
-    place = f"/v2/notes/{stored.note.public_id}"
+    place = f"/v2/notes/{quote(stored.note.public_id, safe='')}"
     return answered(Receipt.of(stored, state, near), status, ETag=etag(stored.note.revision), Location=place)
 
 

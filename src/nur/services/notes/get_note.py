@@ -31,9 +31,9 @@ class GetNote:
             raise not_found(public_id)
         return note
 
-    async def text(self, note: Note) -> str:
-        """Its text. Raises NotFound when it was purged meanwhile."""
-        texts = await self.notes.texts([note.note_id])
+    async def text(self, note: Note, *, start: int = 0, characters: int | None = None) -> str:
+        """Its text from `start` on, all or so many characters. Raises NotFound when it was purged meanwhile."""
+        texts = await self.notes.texts([note.note_id], characters, start)
         if note.note_id not in texts:
             raise not_found(note.public_id)
         return texts[note.note_id]

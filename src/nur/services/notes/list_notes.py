@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind, NoteId
 from nur.ports.notes import PageCursor
+from nur.services.notes.cursors import bad_cursor, decode, encode
 
 if TYPE_CHECKING:
     from nur.domain.access import Caller
@@ -44,7 +41,7 @@ class ListNotes:
         caller: Caller,
         *,
         limit: int,
-        after: str | PageCursor | None = None,
+        after: str | PageCursor | int | None = None,
         order: Order = Order.NEWEST,
         characters: int | None = None,
     ) -> list[tuple[Note, str]]:
@@ -70,16 +67,12 @@ class ListNotes:
 
 
 def _cursor(last: Note) -> str:
-    return base64.urlsafe_b64encode(json.dumps([last.ingested_at.isoformat(), last.note_id.hex]).encode()).decode()
+    return encode(last.ingested_at, last.note_id.hex)
 
 
 def _position(cursor: str) -> PageCursor:
+    at, name = decode(cursor)
     try:
-        moment, name = json.loads(base64.urlsafe_b64decode(cursor))
-        found = PageCursor(datetime.fromisoformat(moment), NoteId(UUID(name)))
-        found.ingested_at.astimezone()
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise BadRequest("cursor: send the next_cursor of a page, as it came") from None
-    if found.ingested_at.tzinfo is None:
-        raise BadRequest("cursor: send the next_cursor of a page, as it came")
-    return found
+        return PageCursor(at, NoteId(UUID(name)))
+    except ValueError:
+        raise bad_cursor() from None

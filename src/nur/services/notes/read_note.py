@@ -1,10 +1,11 @@
-"""Read a note with its text and, where asked for, its chunks and near duplicates."""
+"""Read a note: its text or a part of it, its chunks and near duplicates, as far as they are asked for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nur.domain.errors import BadRequest
 from nur.domain.writes import IndexState
 
 if TYPE_CHECKING:
@@ -23,10 +24,25 @@ class FullNote:
     """A note, as much of it as was asked for."""
 
     note: Note
-    text: str
+    text: str | None
     index_state: IndexState
     chunks: list[StoredChunk] | None
     near_duplicates: list[NearDuplicate] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A part of a note's text, in code points."""
+
+    note: Note
+    start_char: int
+    text: str
+    next_start: int | None  #: where the text goes on; None: this is its end
+
+    @property
+    def end_char(self) -> int:
+        """Where the part ends; not included."""
+        return self.start_char + len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +55,32 @@ class ReadNote:
     find_duplicates: FindDuplicates
 
     async def __call__(
-        self, public_id: str, caller: Caller, *, chunks: bool = False, near_duplicates: bool = False
+        self,
+        public_id: str,
+        caller: Caller,
+        *,
+        text: bool = True,
+        chunks: bool = False,
+        near_duplicates: bool = False,
     ) -> FullNote:
         """The note. Raises NotFound, and IndexDown where near duplicates are asked for."""
         note = await self.get(public_id, caller)
         indexed = await self.index_marks.is_indexed(note.note_id)
         return FullNote(
             note=note,
-            text=await self.get.text(note),
+            text=await self.get.text(note) if text else None,
             index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
             chunks=await self.chunks.of_note(note.note_id) if chunks else None,
             near_duplicates=await self.find_duplicates(note, caller) if near_duplicates else None,
         )
+
+    async def part(self, public_id: str, caller: Caller, start: int, end: int | None) -> TextPart:
+        """The text from `start` to `end`, or to its own end. Raises NotFound, BadRequest."""
+        if end is not None and end < start:
+            raise BadRequest("end: must not be before start")
+        note = await self.get(public_id, caller)
+        characters = None if end is None else end - start
+        read = await self.get.text(note, start=start, characters=None if characters is None else characters + 1)
+        if characters is None or len(read) <= characters:
+            return TextPart(note, start, read, None)
+        return TextPart(note, start, read[:characters], end)

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from nur.adapters.sql import migrations, outbox
 from nur.adapters.sql.archive import SqlArchive
 from nur.adapters.sql.chunks import SqlChunkStore
+from nur.adapters.sql.conversations import SqlConversationStore
 from nur.adapters.sql.derivations import SqlDerivationStore, SqlFingerprintStore
 from nur.adapters.sql.idempotency import SqlIdempotencyStore, expire_reservations
 from nur.adapters.sql.index_marks import SqlIndexMarks
@@ -54,6 +55,7 @@ class SqliteStores:
         self._check: BackgroundCheck | None = None
         self.notes = SqlNoteStore(self._run, self._lexical_index)
         self.archive = SqlArchive(self._run, self._lexical_index)
+        self.conversations = SqlConversationStore(self._run)
         self.chunks = SqlChunkStore(self._run, self._lexical_index)
         self.vectors = SqlVectorStore(self._run)
         self.index_marks = SqlIndexMarks(self._run)

@@ -40,7 +40,7 @@ def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | Non
     fields = {name: value for name, value in meta.items() if value is not None}
     if "sort" in fields:
         fields["type"] = fields.pop("sort")
-    body = {"content" if kind == "memory" else "text": content, **fields}
+    body = {"text": content, **fields}
     beyond = fields.keys() & {"key", "title", "project", "ttl_days"}
     if kind == "memory" and beyond:
         raise BadRequest(f"A memory has no {min(beyond)}: use --kind note.")

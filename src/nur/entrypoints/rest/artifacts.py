@@ -1,0 +1,115 @@
+"""Artifacts: documents, e-mails, chats and transcripts as text."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from nur.domain.moments import Zone
+from nur.domain.notes import NoteMetadata
+from nur.domain.writes import IndexState
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
+from nur.entrypoints.rest.fields import NO_NUL, SOMETHING, Body, Described, Text, Url
+from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
+from nur.services.notes.reembed_artifact import ReembeddedArtifact
+
+router = APIRouter(prefix="/v2/artifacts", tags=["artifacts"])
+
+ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
+Person = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
+
+
+class ArtifactSource(Body):
+    """Where an artifact comes from; with an id, it is replaced when it is stored again."""
+
+    system: str = Field(min_length=1, max_length=100, pattern=SOMETHING, examples=["gmail"])
+    id: Annotated[str, Field(min_length=1, max_length=500, pattern=NO_NUL)] | None = Field(
+        default=None, description="its id there", examples=["18c2f"]
+    )
+    url: Url | None = Field(default=None, examples=["https://example.com/mail/18c2f"])
+
+
+class ArtifactIn(Described):
+    """An artifact to store, as `artifact_ingest` does. Long texts are cut into chunks."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "text": "Hello Ben,\nthe staging database moves on Monday.\nAda",
+                    "type": "email",
+                    "title": "Staging database",
+                    "author": "Ada",
+                    "participants": ["Ada", "Ben"],
+                    "source": {"system": "gmail", "id": "18c2f"},
+                }
+            ]
+        }
+    )
+
+    text: Text
+    type: ArtifactType
+    source: ArtifactSource
+    author: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
+    participants: list[Person] = Field(default_factory=list, max_length=100)
+
+    def description(self, zone: Zone) -> NoteMetadata:
+        """As the services speak of it; a time without an offset is in `zone`."""
+        return NoteMetadata(
+            type=self.type,
+            title=self.title,
+            author=self.author,
+            participants=tuple(self.participants),
+            project=self.project,
+            agent=self.agent,
+            scope=self.scope,
+            importance=self.importance,
+            occurred_at=self.happened(zone),
+            source_system=self.source.system,
+            source_id=self.source.id,
+            source_url=self.source.url,
+            metadata=self.metadata,
+        )
+
+
+@router.post("", response_model=Receipt, responses={**CREATED, **documented(409)})
+async def add_artifact(body: ArtifactIn, services: OpenServices, write: CurrentWrite) -> Response:
+    """Store a document, e-mail, chat or transcript so that its passages can be found."""
+    return await write(
+        lambda: services.ingest(
+            body.text,
+            body.description(services.zone),
+            body.protection(),
+            caller=write.caller,
+            on_failure=services.on_failure.for_others,
+        )
+    )
+
+
+class ReembeddedArtifactOut(BaseModel):
+    """An artifact with new vectors."""
+
+    note_id: str
+    chunk_count: int
+    embedding_version: str = Field(description="of the model that embedded it")
+    index_state: IndexState
+
+    @classmethod
+    def of(cls, done: ReembeddedArtifact) -> "ReembeddedArtifactOut":
+        """From the service's."""
+        note = done.stored.note
+        return cls(
+            note_id=note.public_id,
+            chunk_count=note.chunk_count,
+            embedding_version=done.model.version,
+            index_state=done.stored.index_state,
+        )
+
+
+@router.post("/{artifact_id}/reembed", response_model=ReembeddedArtifactOut, responses=documented(404, 409))
+async def reembed_artifact(
+    artifact_id: Annotated[str, Path(min_length=1, max_length=100)], services: OpenServices, caller: CurrentCaller
+) -> Response:
+    """Embed an artifact again with the store's model, and answer when that is done."""
+    return answered(ReembeddedArtifactOut.of(await services.reembed_artifact(artifact_id, caller)))
