@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nur.domain.access import LOCAL, Caller
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
+from nur.evaluation.dates import row_moment, shown_window
 from nur.evaluation.measures import RowSpan
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nur.bootstrap import Services
     from nur.domain.notes import Note
     from nur.domain.search import Hit, Mode, SearchResult
+    from nur.domain.times import TimeWindow
     from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
 
 LIMIT = 50
@@ -38,6 +39,7 @@ class Answer:
     score: float  #: how sure it is that the best hit answers; 0 when there is none
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class LoadedDataset:
             score=_sureness(result),
             seconds=seconds,
             cpu_seconds=cpu_seconds,
+            dates=[_shown_date(hit) for hit in result.hits],
         )
 
     def row(self, note: Note) -> str:
@@ -114,7 +117,7 @@ class LoadedDataset:
 
     def _described(self, row: Row, place: int) -> tuple[Kind, NoteMetadata]:
         """What a row is stored as."""
-        date = _moment(row.meta.get("date"))
+        date = row_moment(row.meta.get("date"))
         if row.kind == "turn":
             conversation = self._conversation(row.meta.get("conversation") or row.scope)
             role = self._role(row)
@@ -148,17 +151,12 @@ class LoadedDataset:
         return [RowSpan(row, passage.start_char, passage.end_char) for passage in hit.passages]
 
 
+def _shown_date(hit: Hit) -> TimeWindow:
+    return shown_window("\n".join(passage.text for passage in hit.passages), hit.note.said_at.date())
+
+
 def _sureness(result: SearchResult) -> float:
     """The answer's confidence; where only one ranker spoke, the best hit's score."""
     if result.confidence is not None:
         return result.confidence
     return result.hits[0].score if result.hits else 0.0
-
-
-def _moment(value: Any) -> datetime | None:
-    """A date that a data set gives, if it is one."""
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

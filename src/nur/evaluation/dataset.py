@@ -56,6 +56,7 @@ class LabelledQuestion:
     spans: tuple[RowSpan, ...]  #: or the very characters
     evidence: tuple[RowSpan, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
     stale: tuple[str, ...] = ()  #: rows that were right once
+    answer: str = ""  #: in words, where the data set has it
 
     @property
     def has_gold(self) -> bool:
@@ -185,6 +186,7 @@ def _questions(path: Path) -> Iterator[LabelledQuestion]:
                 spans=tuple(_span(found) for found in gold if "doc" in found),
                 evidence=tuple(_span(found) for found in row.get("spans") or ()),
                 stale=tuple(row.get("stale") or ()),
+                answer=str(meta.get("answer", "")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequest(

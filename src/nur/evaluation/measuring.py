@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from nur.evaluation import measures
+from nur.evaluation.dates import date_scores
 from nur.evaluation.off_topic import asked_elsewhere
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
     """Ask every question that has gold or cannot be answered; `progress` is called after each."""
     measured = Measured(system.name)
     await system.answer(data.questions[0])  # what is loaded on first use does not count as latency
+    rows = {row.id: row for row in data.rows}
     for question in data.questions:
         if question.has_gold or question.is_unanswerable:
             answer = await system.answer(question)
@@ -125,7 +127,8 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
             measured.seconds.append(answer.seconds)
             measured.cpu_seconds.append(answer.cpu_seconds)
             if question.has_gold:
-                measured.scores[question.id] = await _scores(system, question, answer)
+                scores = await _scores(system, question, answer)
+                measured.scores[question.id] = scores | date_scores(question, answer.dates, rows)
         progress()
     for question, scope in asked_elsewhere(data) if off_topic else ():
         measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score

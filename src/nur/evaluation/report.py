@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.evaluation.comparing import Difference, paired_bootstrap
+from nur.evaluation.dates import DATE_METRICS
 from nur.evaluation.measuring import MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class Report:
         """The metrics that count for this kind of gold, in their order."""
         if self.data.has_spans:
             return SPAN_METRICS
-        return MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
+        metrics = MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
+        has_dates = any(DATE_METRICS[0] in scores for scores in self.nur.scores.values())
+        return metrics + DATE_METRICS if has_dates else metrics
 
     @property
     def headline(self) -> str:

@@ -1,0 +1,96 @@
+"""Stretches of the calendar around a day.
+
+The calendar ends with the years 1 and 9999: beyond them these functions raise OverflowError or ValueError.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from nur.domain.times import Grain, TimeWindow
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+SATURDAY = 5
+MONTHS_IN_YEAR = 12
+#: First months; the seasons of the north.
+SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+#: A month without a year is the nearest one: at most so far ahead, else in the past.
+MOST_MONTHS_AHEAD = 4
+
+
+def days(first: date, count: int = 1, grain: Grain = Grain.DAY) -> TimeWindow:
+    """So many days from `first` on."""
+    return TimeWindow(first, first + count * DAY, grain)
+
+
+def month(year: int, number: int, count: int = 1, grain: Grain = Grain.MONTH) -> TimeWindow:
+    """So many months from one on; `number` may lie outside 1 to 12 and then means another year."""
+    return TimeWindow(_month_start(year, number), _month_start(year, number + count), grain)
+
+
+def year(number: int, count: int = 1, grain: Grain = Grain.YEAR) -> TimeWindow:
+    """So many years from one on."""
+    return TimeWindow(date(number, 1, 1), date(number + count, 1, 1), grain)
+
+
+def weekend(day: date) -> TimeWindow:
+    """The Saturday and Sunday of the week (from Monday) that `day` is in."""
+    return days(day + (SATURDAY - day.weekday()) * DAY, 2, Grain.WEEKEND)
+
+
+def season(year_: int, name: str) -> TimeWindow:
+    """The season that begins in this year."""
+    return month(year_, SEASONS[name], 3, Grain.SEASON)
+
+
+def weekday(day: date, number: int, *, ahead: bool) -> TimeWindow:
+    """The nearest such day of the week, strictly after or strictly before `day`."""
+    gap = (number - day.weekday()) % 7 if ahead else -((day.weekday() - number) % 7)
+    return days(day + (gap or (7 if ahead else -7)) * DAY)
+
+
+def relative(unit: str, count: int, said: date) -> TimeWindow:
+    """The day, week, weekend, month or year that lies `count` after the one in which it was said.
+
+    "Last week" is the seven days before; "two weeks ago" the seven days around that day. So both are right by half for
+    someone who means calendar weeks.
+    """
+    if unit == "day":
+        return days(said + count * DAY)
+    if unit == "week":
+        return _week(count, said)
+    if unit == "weekend":
+        return weekend(said + count * WEEK)
+    if unit == "month":
+        return month(said.year, said.month + count)
+    if unit == "decade":
+        return year((said.year + 10 * count) // 10 * 10, 10, Grain.DECADE)
+    return year(said.year + count)
+
+
+def _week(count: int, said: date) -> TimeWindow:
+    if count == -1:
+        return days(said - WEEK, 7, Grain.WEEK)
+    if count in (0, 1):
+        return days(said - said.weekday() * DAY + count * WEEK, 7, Grain.WEEK)
+    return days(said + count * WEEK - 3 * DAY, 7, Grain.WEEK)
+
+
+def year_of_month(number: int, said: date, *, ahead: bool) -> int:
+    """The year of a month that was named without one."""
+    gap = (number - said.month) % MONTHS_IN_YEAR
+    if not ahead and gap > MOST_MONTHS_AHEAD:
+        gap -= MONTHS_IN_YEAR
+    return said.year + (said.month - 1 + gap) // MONTHS_IN_YEAR
+
+
+def third(window: TimeWindow, part: str) -> TimeWindow:
+    """The early, mid or late part of a window."""
+    length = (window.end - window.first) // 3
+    first = window.first + {"early": 0, "mid": 1, "late": 2}[part] * length
+    return TimeWindow(first, window.end if part == "late" else first + length, window.grain)
+
+
+def _month_start(year_: int, number: int) -> date:
+    return date(year_ + (number - 1) // MONTHS_IN_YEAR, (number - 1) % MONTHS_IN_YEAR + 1, 1)

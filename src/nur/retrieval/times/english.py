@@ -1,0 +1,126 @@
+"""English time expressions: one pattern per rule, each with the function that reads it.
+
+All patterns are for text in small letters, and none repeats without a limit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nur.retrieval.times import calendars, readings
+from nur.retrieval.times.alternatives import any_of
+from nur.retrieval.times.expressions import TimeExpression
+from nur.retrieval.times.readings import MONTHS, NUMBERS, WEEKDAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nur.domain.times import TimeWindow
+    from nur.retrieval.times.expressions import Said
+    from nur.retrieval.times.readings import Groups
+
+_NUMBER = rf"(\d{{1,3}}|(?:an? )?(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))})(?: of)?(?: the)?)"
+_ABBREVIATED = r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+_MONTH = rf"({'|'.join(MONTHS)}|(?:{_ABBREVIATED})\b\.?)"
+_WEEKDAY = rf"({'|'.join(WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)"
+_FULL_WEEKDAY = rf"({'|'.join(WEEKDAYS)})"
+_SEASON = r"(spring|summer|fall|autumn|winter)"
+_YEAR = r"((?:19|20)\d\d)"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_PART = r"(?:(early|mid|late)(?: in)?[ -])?"
+_UNIT = r"(day|week|weekend|month|year|decade)s?"
+_ABOUT = r"(?:about |around |almost |nearly |over |more than |roughly )?"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRule:
+    """A pattern and how to read its groups; None: it names no time after all."""
+
+    name: str
+    pattern: str
+    read: Callable[[Groups, Said], TimeWindow | None]
+    is_relative: bool = True
+
+
+_PERIOD = r"(quarter|week|weekend|month|year|decade)"
+_NEAR = r"(this past|this coming|this|last|past|next|coming|upcoming)"
+_BEFORE_YEAR = r"(?:in|since|during|of|by|from|until|around|year|early|late|mid)"
+_NO_NOUN = r"(?= (?:after|for|at|with|and|to|in|when|but)\b|[.,;!?)]|$)"
+_UNSURE_MONTHS = r"(?:in|since|during|until|by|from|of|through|around|for|early|mid|late)"
+
+#: The first that matches at a place counts, so those that read more stand first.
+RULES = (
+    TimeRule("day_month", rf"{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", readings.read_day_month, is_relative=False),
+    TimeRule("month_day", rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?![\d:]| ?%)", readings.read_month_day, is_relative=False),
+    TimeRule("month_year", rf"{_PART}{_MONTH}(?: of|,)? {_YEAR}", readings.read_month_year, is_relative=False),
+    TimeRule(
+        "day_word",
+        r"((?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|last night|tomorrow|today|tonight"
+        r"|this (?:morning|afternoon|evening))",
+        readings.read_day_word,
+    ),
+    TimeRule("before_last", r"the (week|weekend|month|year) before last", readings.read_before_last),
+    TimeRule("after_next", r"the (week|weekend|month|year) after next", readings.read_after_next),
+    TimeRule("ago", rf"{_ABOUT}{_NUMBER} (?:{_UNIT}) (?:ago|back|prior|earlier)", readings.read_ago),
+    TimeRule("weekdays_ago", rf"{_NUMBER} {_FULL_WEEKDAY}s? ago", readings.read_ago),
+    TimeRule("past_stretch", rf"(?:the |these )(?:past|last) {_NUMBER} {_UNIT}", readings.read_past_stretch),
+    TimeRule("lasting", rf"for {_ABOUT}{_NUMBER} {_UNIT}(?: now| already)", readings.read_ago),  # when it began
+    TimeRule(
+        "from_now", rf"(?:in {_ABOUT}{_NUMBER} {_UNIT}(?:'s?|’s?)?(?: time)?)(?! of\b| or\b)", readings.read_from_now
+    ),
+    TimeRule("days_from_now", rf"{_NUMBER} {_UNIT} from (?:now|today)", readings.read_from_now),
+    TimeRule("named", rf"{_NEAR} (?:{_SEASON}|{_PERIOD}|{_WEEKDAY}|{_MONTH})", readings.read_named),
+    TimeRule("the_weekend", r"(?:over|on|during|for|at) the weekend", readings.read_the_weekend),
+    TimeRule("on_weekday", rf"on {_WEEKDAY}", readings.read_weekday),
+    TimeRule("weekday", rf"{_FULL_WEEKDAY}(?!s)", readings.read_weekday),
+    TimeRule("season_year", rf"{_PART}{_SEASON}(?: of|,)? {_YEAR}", readings.read_season_year, is_relative=False),
+    TimeRule("the_season", rf"(?:in|during|over|since) (?:the )?{_SEASON}", readings.read_the_season),
+    TimeRule("some_month", rf"{_UNSURE_MONTHS} {_PART}({'|'.join(MONTHS)})", readings.read_bare_month),
+    TimeRule("month", rf"{_PART}(january|february|july|september|october|november|december)", readings.read_bare_month),
+    TimeRule("quarter", rf"q([1-4])(?: of|,)? {_YEAR}", readings.read_quarter, is_relative=False),
+    TimeRule("year", rf"{_BEFORE_YEAR} {_YEAR}(?![\d%]|[.,-]\d)", readings.read_bare_year, is_relative=False),
+    TimeRule("decade", r"(?:the )?(?:(early|mid|late)[ -])?((?:19|20)\d0)'?s", readings.read_decade, is_relative=False),
+    TimeRule("day_of_month", rf"on the (\d{{1,2}})(?:st|nd|rd|th){_NO_NOUN}", readings.read_day_of_month),
+)
+_RULES = {rule.name: rule for rule in RULES}
+_SHORT = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun".split()
+_OTHERS = """early mid late the day yesterday last tomorrow today tonight this about around almost nearly over more
+roughly these for in past coming upcoming next on during at since until by from of through year q1 q2 q3 q4"""
+#: Every expression begins with a number or one of these words: most words of a text are passed by at once.
+_BEGINNINGS = any_of([*MONTHS, *WEEKDAYS, *NUMBERS, *calendars.SEASONS, *_SHORT, *_OTHERS.split()])
+_ANY = re.compile(
+    rf"(?<![\w'’-])(?=\d|{_BEGINNINGS}\b)"
+    rf"(?:{'|'.join(f'(?P<{rule.name}>{rule.pattern})' for rule in RULES)})(?!\w)"
+)
+_SIZES = {rule.name: re.compile(rule.pattern).groups for rule in RULES}
+
+
+def english_times(low: str, start: int, end: int) -> Iterator[TimeExpression]:
+    """English expressions in a stretch of a text in small letters."""
+    for match in _ANY.finditer(low, start, end):
+        rule = _RULES[match.lastgroup or ""]
+        first = match.re.groupindex[rule.name]
+        groups = match.groups()[first : first + _SIZES[rule.name]]
+        yield TimeExpression(*match.span(), partial(rule.read, groups), rule.is_relative)
+
+
+_UNITS = "day week weekend month year decade quarter".split()
+#: Each of these words is in every expression that a rule reads.
+TRIGGERS = frozenset(
+    [
+        *(*MONTHS, *WEEKDAYS, *_SHORT, *calendars.SEASONS, *_UNITS),
+        *(f"{word}s" for word in (*_UNITS, *WEEKDAYS)),
+        *"yesterday tomorrow today tonight night morning afternoon evening q1 q2 q3 q4".split(),
+        *(str(year) for year in range(1900, 2100)),
+        *(f"{year}s" for year in range(1900, 2100, 10)),
+        *(f"{day}{end}" for day in range(1, 32) for end in ("st", "nd", "rd", "th")),
+    ]
+)
+#: A sentence with one of these looks ahead.
+AHEAD = re.compile(
+    r"\b(?:will|won't|gonna|going to|plan|plans|planned|planning|see you|upcoming|looking forward|can't wait|soon"
+    r"|hop(?:e|ing) to|let's|about to|next|tomorrow|scheduled|due|deadline)\b|['’]ll\b"
+)

@@ -1,0 +1,125 @@
+"""Find the times that a text names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from sys import maxsize
+from typing import TYPE_CHECKING
+
+from nur.domain.times import TimeMention
+from nur.retrieval.times.english import AHEAD, TRIGGERS, english_times
+from nur.retrieval.times.expressions import Said
+from nur.retrieval.times.numeric import east_asian_times, numeric_times
+from nur.retrieval.times.phrases import JOINED, joined_times, spaced_times, words
+from nur.retrieval.times.triggers import split_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+
+    from nur.domain.times import TimeWindow
+    from nur.retrieval.times.expressions import TimeExpression
+
+#: Characters around a trigger word that its expression may reach.
+REACH = 48
+#: Characters of a sentence that say which way it looks.
+SENTENCE = 120
+_YEARS = frozenset(str(year).encode() for year in range(1900, 2100))
+_SENTENCE_END = re.compile(r"[.!?\n。！？]")
+_JOINED = re.compile(f"[{JOINED}]")
+#: What is no prose: code and addresses.
+_NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|\b(?:https?|ftp)://\S+|\bwww\.\S+", re.DOTALL)
+
+
+def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
+    """The times that a text names, in its order; `said` is the day it was said, by the calendar of the store's zone.
+
+    Linear in the text's length. Never raises. Expressions never overlap.
+    """
+    low = _small_letters(text)
+    expressions = sorted(_expressions(low), key=lambda one: (one.start, -one.end))
+    if not expressions:
+        return ()
+    not_prose = [match.span() for match in _NOT_PROSE.finditer(text)]
+    found: list[TimeMention] = []
+    for one in expressions:
+        if found and one.start < found[-1].end_char:
+            continue
+        window = None if _is_inside(one.start, not_prose) else _window(one, low, said)
+        if window is not None:
+            found.append(TimeMention(one.start, one.end, window, one.is_relative))
+    return tuple(found)
+
+
+def _small_letters(text: str) -> str:
+    """In small letters and with plain blanks, every character at its place."""
+    low = text.lower()
+    if len(low) != len(text):  # the Turkish capital dotted i becomes two characters
+        low = "".join(lower if len(lower := letter.lower()) == 1 else lower[0] for letter in text)
+    return low.replace("\n", " ").replace("\t", " ").replace("\xa0", " ")
+
+
+@cache
+def _triggers() -> frozenset[bytes]:
+    return frozenset(word.encode() for word in TRIGGERS) | words().triggers
+
+
+def _expressions(low: str) -> Iterator[TimeExpression]:
+    """All that rules find; most texts have no word that any rule needs, and are left at once."""
+    triggers = _triggers().intersection(split_words(low))
+    if triggers:
+        for start, end in _stretches(low, sorted(_places(low, [word.decode() for word in triggers]))):
+            yield from english_times(low, start, end)
+            yield from spaced_times(low, start, end)
+        if not _YEARS.isdisjoint(triggers):
+            yield from numeric_times(low)
+    if not low.isascii() and _JOINED.search(low):
+        yield from joined_times(low)
+        yield from east_asian_times(low)
+
+
+def _places(low: str, triggers: list[str]) -> Iterator[int]:
+    """Where these words begin. There are few of them in a text, so finding each is faster than reading all words."""
+    for word in triggers:
+        at = low.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not low[at - 1 : at].isalnum() and not low[end : end + 1].isalnum():
+                yield at
+            at = low.find(word, end)
+
+
+def _stretches(low: str, places: list[int]) -> Iterator[tuple[int, int]]:
+    """What lies around the places; stretches that touch are one."""
+    start = end = -1
+    for place in places:
+        if place - REACH > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, place - REACH)
+        end = min(len(low), place + REACH)
+    if end >= 0:
+        yield start, end
+
+
+def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
+    """Whether a place is in one of the spans, which stand in order."""
+    before = bisect_right(spans, (place, maxsize))
+    return before > 0 and place < spans[before - 1][1]
+
+
+def _window(one: TimeExpression, low: str, said: date) -> TimeWindow | None:
+    try:
+        return one.read(Said(said, ahead=_looks_ahead(low, one)))
+    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+        return None
+
+
+def _looks_ahead(low: str, one: TimeExpression) -> bool:
+    """Whether its sentence speaks of what is to come."""
+    before, after = low[max(0, one.start - SENTENCE) : one.start], low[one.end : one.end + SENTENCE]
+    start = max((match.end() for match in _SENTENCE_END.finditer(before)), default=0)
+    stop = _SENTENCE_END.search(after)
+    return AHEAD.search(before[start:] + low[one.start : one.end] + after[: stop.start() if stop else None]) is not None

@@ -1,0 +1,57 @@
+"""Dates in digits: 2026-05-08, 8.5.2026, 2026年5月8日. Those that may be read in two orders are left out."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nur.retrieval.times import calendars
+from nur.retrieval.times.expressions import TimeExpression, is_likely_year
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nur.domain.times import TimeWindow
+    from nur.retrieval.times.expressions import Said
+
+_YEAR = r"((?:19|20)\d\d)"
+_ISO = re.compile(rf"(?<![\w.-]){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(?=t\d\d:)|(?![\w-]))")
+_DAY_FIRST = re.compile(rf"(?<![\w.])(\d{{1,2}})([./])(\d{{1,2}})\2{_YEAR}(?!\w|\.\d)")
+_EAST_ASIAN = re.compile(
+    rf"{_YEAR} ?[年년](?: ?(\d{{1,2}}) ?[月월](?: ?(\d{{1,2}}) ?[日号號일])?)?"
+    r"|(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日号號일]"
+)
+
+
+def numeric_times(low: str) -> Iterator[TimeExpression]:
+    """Dates in digits in a whole text."""
+    for match in _ISO.finditer(low):
+        yield _expression(match, match[1], match[3], match[4])
+    for match in _DAY_FIRST.finditer(low):
+        first, second = int(match[1]), int(match[3])
+        if match[2] == "." or first > 12 or first == second:
+            yield _expression(match, match[4], match[3], match[1])
+        elif second > 12:
+            yield _expression(match, match[4], match[1], match[3])
+
+
+def east_asian_times(low: str) -> Iterator[TimeExpression]:
+    """Dates with the signs for year, month and day."""
+    for match in _EAST_ASIAN.finditer(low):
+        yield _expression(match, match[1], match[2] or match[4], match[3] or match[5])
+
+
+def _expression(match: re.Match[str], year: str | None, month: str | None, day: str | None) -> TimeExpression:
+    return TimeExpression(*match.span(), partial(_read, year, month, day), is_relative=False)
+
+
+def _read(year: str | None, month: str | None, day: str | None, said: Said) -> TimeWindow | None:
+    number = int(month) if month else 1
+    of = int(year) if year else calendars.year_of_month(number, said.day, ahead=said.ahead)
+    if not is_likely_year(of, said.day):
+        return None
+    if day:
+        return calendars.days(date(of, number, int(day)))
+    return calendars.month(of, number) if month and number <= calendars.MONTHS_IN_YEAR else calendars.year(of)
