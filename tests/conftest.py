@@ -13,6 +13,7 @@ from hypothesis import settings
 from nur.observability import events
 from nur.settings import Settings
 from tests.empty_store import make_empty_store
+from tests.servers.postgres_server import remove_shared_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,13 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty store, to be copied."""
     return make_empty_store(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_database_left() -> Iterator[None]:
+    """PostgreSQL ends with the tests."""
+    yield
+    remove_shared_cluster()
 
 
 @pytest.fixture(autouse=True)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import tempfile
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, Protocol
 from uuid import UUID
 
+import psycopg
+
+from nur.adapters.sql.postgres.stores import PostgresStores
 from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.notes import NoteId
+from nur.ports.clock import SystemClock
 from tests.empty_store import copy_store, make_empty_store
+from tests.servers.postgres_server import shared_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,11 +99,58 @@ class SqliteBackend:
             return connection.execute(query, values).fetchall()
 
 
+class PostgresBackend:
+    """A database of its own in the cluster of this test process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._address = shared_cluster().emptied(_empty_database())
+        self.stores = PostgresStores(self._address, folder, allow_unsynced=True)
+
+    def previous_texts(self, note_id: NoteId) -> dict[int, str]:
+        return dict(self._rows("SELECT version, text FROM note_versions WHERE note_id = %s", note_id))
+
+    def derived(self) -> dict[NoteId, DerivedAt]:
+        heads = self._rows("SELECT derivation_id, note_id, version, revision FROM derivations")
+        rows = self._rows("SELECT derivation_id, band_hash FROM fingerprint_bands")
+        return {
+            NoteId(note_id): DerivedAt(revision, version, {band for owner, band in rows if owner == key})
+            for key, note_id, version, revision in heads
+        }
+
+    def audit(self) -> list[AuditLine]:
+        query = "SELECT principal, action, public_id, revision, call_id FROM audit_log ORDER BY audit_id"
+        return [AuditLine(*row) for row in self._rows(query)]
+
+    def opened(self) -> list[tuple[str, int]]:
+        rows = self._rows("SELECT note_id, rank FROM memory_hits ORDER BY hit_id")
+        return [(note_id.hex, rank) for note_id, rank in rows]
+
+    def _rows(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
+        """What the database holds, over a connection of the test's own."""
+        with psycopg.connect(self._address) as connection:
+            return connection.execute(query, values).fetchall()
+
+
 #: Every database, by name: how to make an empty one, given a folder of its own.
-BACKENDS: Mapping[str, Callable[[Path], StoreBackend]] = {"sqlite": SqliteBackend}
+BACKENDS: Mapping[str, Callable[[Path], StoreBackend]] = {"sqlite": SqliteBackend, "postgres": PostgresBackend}
 
 
 @cache
 def _empty_store() -> Path:
     """Made once: making one takes longer than most tests."""
     return make_empty_store(Path(tempfile.mkdtemp(prefix="nur-test-")))
+
+
+@cache
+def _empty_database() -> str:
+    """A migrated database without a note, to be copied."""
+    cluster = shared_cluster()
+    cluster.create_named(name := "empty")
+    stores = PostgresStores(cluster.url(name), cluster.folder / "migrating", allow_unsynced=True)
+    asyncio.run(_migrate(stores))
+    return name
+
+
+async def _migrate(stores: PostgresStores) -> None:
+    await stores.open(SystemClock().now())
+    await stores.close()

@@ -112,7 +112,7 @@ ODD_TEXTS = {
     "line and paragraph separators": "one\u2028two\u2029three\x85four",
     "private use": "\ue000\U000f0000\U0010fffd",
     "no characters": "\ufffe\uffff\U0001ffff",
-    "NUL and control": "a\x00b\x01\x1b[0m\x7f",
+    "control": "a\x01\x1b[0m\x7f",
     "line ends": "one\r\ntwo\rthree\n",
     "only spaces": " \t\n ",
     "quotes": '\'; DROP TABLE memory_notes; -- "%s" ? :x \\',

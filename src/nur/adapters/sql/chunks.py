@@ -7,7 +7,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Select, or_, select
+from sqlalchemy import BigInteger, Select, cast, func, or_, select
 
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import (
@@ -58,7 +58,11 @@ _WITH_PIECES = memory_note_chunks.join(memory_notes, _notes.note_id == _chunks.n
 )
 _SCORING_VIEWS = select(*SCORING_COLUMNS).select_from(_WITH_PIECES)
 _SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(_WITH_PIECES)
-_TOTALS = select(_totals.chunks, _totals.pieces, _totals.terms)
+_TOTALS = select(
+    cast(func.coalesce(func.sum(_totals.chunks), 0), BigInteger).label("chunks"),
+    cast(func.coalesce(func.sum(_totals.pieces), 0), BigInteger).label("pieces"),
+    cast(func.coalesce(func.sum(_totals.terms), 0), BigInteger).label("terms"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,16 +40,33 @@ class Moment(types.TypeDecorator[datetime]):
         return _EPOCH + int(value) * _MICROSECOND
 
 
+class PgVector(types.UserDefinedType["Floats"]):
+    """pgvector's `vector`, of any dimension; the driver takes and returns arrays."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Its name in SQL."""
+        return "vector"
+
+
 class Vector(types.TypeDecorator["Floats"]):
-    """A float32 vector of any dimension, as its bytes."""
+    """A float32 vector of any dimension: its bytes in SQLite, pgvector's own type in PostgreSQL."""
 
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: Floats | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        """Python to database."""
-        return None if value is None else np.ascontiguousarray(value, dtype=np.float32).tobytes()
+    def load_dialect_impl(self, dialect: Dialect) -> types.TypeEngine[Any]:
+        """The engine's own type."""
+        return dialect.type_descriptor(LargeBinary() if dialect.name == "sqlite" else PgVector())
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Floats | None:  # noqa: ARG002
-        """Database to Python; the array is read-only, like the bytes it looks at."""
-        return None if value is None else np.frombuffer(value, dtype=np.float32)
+    def process_bind_param(self, value: Floats | None, dialect: Dialect) -> Floats | bytes | None:
+        """Python to database."""
+        if value is None:
+            return None
+        floats = np.ascontiguousarray(value, dtype=np.float32)
+        return floats.tobytes() if dialect.name == "sqlite" else floats
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Floats | None:
+        """Database to Python; the array of SQLite's bytes is read-only, like the bytes it looks at."""
+        return np.frombuffer(value, dtype=np.float32) if value is not None and dialect.name == "sqlite" else value

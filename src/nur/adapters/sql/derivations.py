@@ -108,7 +108,7 @@ def similar(connection: Connection, note_id: NoteId, where: NoteFilter, now: dat
 
 def _put(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
     current = select(_notes.note_id).where(_notes.note_id == note.note_id, _notes.revision == note.revision, IS_ACTIVE)
-    if connection.execute(current).first() is None:
+    if connection.execute(current.with_for_update()).first() is None:
         raise Conflict("The note was changed by another write; it will be derived again.")
     _replace(connection, note, derived, now)
 

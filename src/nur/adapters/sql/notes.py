@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, literal_column, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    text,
+    tuple_,
+    update,
+)
 
 from nur.adapters.sql import derivations, outbox
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
@@ -14,12 +26,12 @@ from nur.adapters.sql.search_log import forget_note
 from nur.adapters.sql.tables import (
     audit_log,
     chunk_pieces,
-    lexical_totals,
     memory_note_chunks,
     memory_notes,
     note_embeddings,
     note_versions,
 )
+from nur.adapters.sql.tables.chunks import TOTALS_ROWS
 from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.errors import Conflict
 from nur.domain.filters import Order
@@ -56,11 +68,12 @@ _INSERT_VERSION = insert(note_versions)
 _INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
 _INSERT_PIECES = insert(chunk_pieces)
 _INSERT_AUDIT = insert(audit_log)
-_ADD_TO_TOTALS = update(lexical_totals).values(
-    chunks=lexical_totals.c.chunks + bindparam("more_chunks"),
-    pieces=lexical_totals.c.pieces + bindparam("more_pieces"),
-    terms=lexical_totals.c.terms + bindparam("more_terms"),
+_ADD_TO_TOTALS = text(
+    'INSERT INTO lexical_totals AS t ("row", chunks, pieces, terms) VALUES (:row, :chunks, :pieces, :terms)'
+    ' ON CONFLICT ("row") DO UPDATE SET chunks = t.chunks + excluded.chunks,'
+    " pieces = t.pieces + excluded.pieces, terms = t.terms + excluded.terms"
 )
+_LOCK_NOTE = select(_notes.note_id).where(_notes.note_id == bindparam("locked")).with_for_update()
 _BY_PUBLIC_ID = select(*NOTE_COLUMNS).where(
     _notes.tenant_id == bindparam("tenant"), _notes.public_id == bindparam("asked")
 )
@@ -193,6 +206,7 @@ def _remove(
 def _purge(
     connection: Connection, lexical_index: LexicalIndex, note: Note, context: WriteContext, *, indexed: bool
 ) -> None:
+    connection.execute(_LOCK_NOTE, {"locked": note.note_id})  # before its chunks, as every write of a note does
     _drop_derived(connection, lexical_index, note.note_id)
     gone = delete(memory_notes).where(_notes.note_id == note.note_id, _notes.revision == note.revision)
     if connection.execute(gone).rowcount != 1:
@@ -254,7 +268,7 @@ def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: N
     lexical_index.remove(connection, {ChunkKey(row.chunk_key): row.pieces for row in rows})
     connection.execute(delete(memory_note_chunks).where(_chunks.note_id == note_id))
     pieces, terms = sum(row.pieces for row in rows), sum(row.term_count for row in rows)
-    _add_to_totals(connection, -len(rows), -pieces, -terms)
+    _add_to_totals(connection, note_id, -len(rows), -pieces, -terms)
 
 
 def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, now: datetime) -> list[ChunkKey]:
@@ -272,12 +286,13 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
     if write.pooled is not None:
         add_pooled(connection, note.note_id, write.pooled, write.embedding_version, now)
     pieces, terms = sum(len(new.terms) for new in write.chunks), sum(new.term_count for new in write.chunks)
-    _add_to_totals(connection, len(keys), pieces, terms)
+    _add_to_totals(connection, note.note_id, len(keys), pieces, terms)
     return keys
 
 
-def _add_to_totals(connection: Connection, chunks: int, pieces: int, terms: int) -> None:
-    connection.execute(_ADD_TO_TOTALS, {"more_chunks": chunks, "more_pieces": pieces, "more_terms": terms})
+def _add_to_totals(connection: Connection, note_id: NoteId, chunks: int, pieces: int, terms: int) -> None:
+    counted = {"chunks": chunks, "pieces": pieces, "terms": terms}
+    connection.execute(_ADD_TO_TOTALS, {"row": 1 + note_id.int % TOTALS_ROWS, **counted})
 
 
 def _audit(connection: Connection, note: Note, action: str, context: WriteContext) -> None:

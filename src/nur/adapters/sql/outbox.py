@@ -119,6 +119,7 @@ def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_
         .where(and_(_rows.state == PENDING, _rows.available_at <= now, free))
         .order_by(_rows.available_at, _rows.outbox_id)
         .limit(limit)
+        .with_for_update(skip_locked=True)  # rows that another worker takes at this moment
     )
     rows = connection.execute(due).all()
     until = now + timedelta(seconds=lease_seconds)

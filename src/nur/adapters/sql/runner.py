@@ -9,12 +9,19 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from nur.adapters.sql.condition import StoreCondition
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Runner(Protocol):
     """Runs a function of a connection as one transaction, off the event loop."""
+
+    @property
+    def condition(self) -> StoreCondition:
+        """What its reads and writes have shown of the database."""
+        ...
 
     async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a query over one consistent snapshot. Raises StoreDown, StoreDamaged."""

@@ -156,9 +156,10 @@ def _attach(
 def _still_there(connection: Connection, note: Note, keys: Sequence[ChunkKey]) -> bool:
     """Whether these are chunks of the note; chunks are replaced all together, so one of them stands for all."""
     if keys:
-        return connection.execute(select(_chunks.note_id).where(_chunks.chunk_key == keys[0])).scalar() == note.note_id
-    current = connection.execute(select(_notes.revision).where(_notes.note_id == note.note_id)).scalar()
-    return current == note.revision
+        first = select(_chunks.note_id).where(_chunks.chunk_key == keys[0]).with_for_update(read=True, key_share=True)
+        return connection.execute(first).scalar() == note.note_id
+    current = select(_notes.revision).where(_notes.note_id == note.note_id).with_for_update()
+    return connection.execute(current).scalar() == note.revision
 
 
 def _page(

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: The newest revision under `versions/`; a test compares them.
 HEAD = "0006"
 
+#: Begins a transaction that no other process migrates beside. PostgreSQL's lock is any number that is ours.
+_ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7809622)"}
+
 
 def held_revision(connection: Connection) -> str | None:
     """The schema revision of a store; None for an empty database. Raises StoreForeign for another program's."""
@@ -22,7 +25,10 @@ def held_revision(connection: Connection) -> str | None:
         existing: str = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
         return existing
     if tables:
-        raise StoreForeign("The database holds tables that are not Nur's. Set NUR_DATA_DIR to an empty folder.")
+        raise StoreForeign(
+            "The database holds tables that are not Nur's; nothing was changed. "
+            "Set NUR_DATA_DIR to an empty folder, or DATABASE_URL to an empty database or schema."
+        )
     return None
 
 
@@ -48,7 +54,7 @@ def migrate(engine: Engine) -> bool:
     config.set_main_option("script_location", "nur.adapters.sql:migrations")
     with engine.connect() as connection:
         config.attributes["connection"] = connection
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.exec_driver_sql(_ALONE[engine.dialect.name])
         command.upgrade(config, "head")
         connection.commit()
     return True

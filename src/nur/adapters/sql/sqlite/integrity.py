@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nur.adapters.sql.sqlite.condition import StoreCondition
+    from nur.adapters.sql.sqlite.condition import FilesCondition
 
 log = EventLog("Store")
 
@@ -76,7 +76,7 @@ def thorough_check(path: Path) -> str:
 class BackgroundCheck:
     """One check on a thread of its own; what it finds goes to the store's condition."""
 
-    def __init__(self, condition: StoreCondition) -> None:
+    def __init__(self, condition: FilesCondition) -> None:
         self._condition = condition
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="nur-integrity", daemon=True)

@@ -6,19 +6,21 @@ spaces alone, since the analyzer has done the real work. A row's id is made of i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Float, bindparam, column, func, select, table, text
 
-from nur.adapters.sql.lexical_index import FoundByWords
+from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
-from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
+
+    from nur.domain.notes import ChunkKey
 
 #: Everything but spaces and control characters belongs to a term: combining marks, dots, plus signs.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
@@ -43,13 +45,6 @@ _BEST = (
 _BEST_MATCHING = _BEST.join(memory_note_chunks, _chunks.chunk_key == _chunk_key).join(
     memory_notes, memory_notes.c.note_id == _chunks.note_id
 )
-_MATCHING = (
-    select(_chunks.chunk_key)
-    .select_from(memory_note_chunks)
-    .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
-)
-
-
 _WORDS_AFTER = "SELECT word_key, term, word FROM lexical_words WHERE word_key > ? ORDER BY word_key LIMIT ?"
 _FORGET_WORDS = (
     "DELETE FROM lexical_words WHERE NOT EXISTS"
@@ -63,13 +58,8 @@ def match_expression(terms: Sequence[str]) -> str:
     return " OR ".join(quoted)
 
 
-#: A term in so many pieces is common: FTS5 counts by walking all of them, and a few more or less change nothing.
-COMMON = 256
 #: Counts of common terms are taken again when this share of the pieces has come or gone.
 STALE_SHARE = 0.01
-#: So many times the wanted pieces are ranked before any is filtered: filtering every piece that contains a word costs
-#: more than ranking it. Where too few of them pass, all are filtered.
-UNFILTERED = 4
 
 
 class Fts5LexicalIndex:
@@ -79,7 +69,7 @@ class Fts5LexicalIndex:
     """
 
     def __init__(self) -> None:
-        self._common: dict[str, TermFrequency] = {}
+        self._common = CommonTerms()
         self._changed = 0  #: pieces that came or went since they were counted
         self._stored_words: set[int] = set()  #: terms whose word is known to be committed
 
@@ -112,16 +102,13 @@ class Fts5LexicalIndex:
         """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
         if not terms:
             return FoundByWords([], has_more=False)
-        asked = {"match": match_expression(terms), "wanted": UNFILTERED * limit}
-        ranked = [row.rowid >> PIECE_BITS for row in connection.execute(_BEST, asked)]
-        distinct = list(dict.fromkeys(ranked))
-        matching = set(connection.execute(_MATCHING.where(_chunks.chunk_key.in_(distinct), where)).scalars())
-        found = [key for key in ranked if key in matching]
-        if len(found) < limit and len(ranked) == UNFILTERED * limit:
-            rows = connection.execute(_BEST_MATCHING.where(where), asked | {"wanted": limit})
-            found = [row.rowid >> PIECE_BITS for row in rows]
-        best = dict.fromkeys(ChunkKey(key) for key in found[:limit])
-        return FoundByWords(list(best), has_more=len(found) >= limit)
+        asked = {"match": match_expression(terms)}
+
+        def rank(wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
+            best = _BEST if where is None else _BEST_MATCHING.where(where)
+            return [row.rowid >> PIECE_BITS for row in connection.execute(best, asked | {"wanted": wanted})]
+
+        return best_chunks(connection, rank, where, limit)
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """The words that were stored after this one, in order."""
@@ -133,26 +120,23 @@ class Fts5LexicalIndex:
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
         """How common each term is among so many pieces; unknown terms are left out."""
         if self._changed > STALE_SHARE * pieces:
-            self._common, self._changed = {}, 0
-        common = self._common  # other threads may start a new one meanwhile
-        found: dict[str, TermFrequency] = {}
-        for term in dict.fromkeys(terms):
-            known = common.get(term) or _count(connection, term)
-            if known is not None:
-                found[term] = known
-                if known.pieces >= COMMON:
-                    common[term] = known
-        return found
+            self._common.forget()
+            self._changed = 0
+        return self._common.frequencies(terms, partial(_count, connection))
 
 
 def _row_id(chunk_key: ChunkKey, piece: int) -> int:
     return (chunk_key << PIECE_BITS) | piece
 
 
-def _count(connection: Connection, term: str) -> TermFrequency | None:
+def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFrequency]:
     # By the driver's cursor: a question asks for a hundred terms, and SQLAlchemy takes longer than SQLite.
     cursor = connection.connection.cursor()
-    cursor.execute("SELECT doc, cnt FROM piece_vocabulary WHERE term = ?", (term,))
-    row = cursor.fetchone()
+    found: dict[str, TermFrequency] = {}
+    for term in terms:
+        cursor.execute("SELECT doc, cnt FROM piece_vocabulary WHERE term = ?", (term,))
+        row = cursor.fetchone()
+        if row is not None:
+            found[term] = TermFrequency(*row)
     cursor.close()
-    return None if row is None else TermFrequency(*row)
+    return found

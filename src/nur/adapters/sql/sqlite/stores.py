@@ -8,28 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nur.adapters.sql import migrations, outbox
-from nur.adapters.sql.archive import SqlArchive
-from nur.adapters.sql.chunks import SqlChunkStore
-from nur.adapters.sql.conversations import SqlConversationStore
-from nur.adapters.sql.derivations import SqlDerivationStore, SqlFingerprintStore
-from nur.adapters.sql.idempotency import SqlIdempotencyStore, expire_reservations
-from nur.adapters.sql.index_marks import SqlIndexMarks
-from nur.adapters.sql.notes import SqlNoteStore
-from nur.adapters.sql.outbox import SqlOutbox
-from nur.adapters.sql.search_log import SqlSearchLog
-from nur.adapters.sql.sqlite.condition import StoreCondition
+from nur.adapters.sql.folder import DataFolder
+from nur.adapters.sql.idempotency import expire_reservations
+from nur.adapters.sql.sqlite.condition import FilesCondition
 from nur.adapters.sql.sqlite.failures import translate
 from nur.adapters.sql.sqlite.files import STORE_ID, StoreFiles
-from nur.adapters.sql.sqlite.folder import DataFolder
 from nur.adapters.sql.sqlite.integrity import BackgroundCheck, refuse_damaged
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import SqliteRunner, make_engine
-from nur.adapters.sql.store_facts import SqlStoreFacts, get_fact
-from nur.adapters.sql.vectors import SqlVectorStore
+from nur.adapters.sql.store_facts import get_fact
+from nur.adapters.sql.stores import SqlStores
 from nur.domain.errors import NurError, StoreDamaged, StoreFull
 from nur.observability.events import EventLog
 
@@ -41,35 +32,15 @@ if TYPE_CHECKING:
 
 log = EventLog("Store")
 
-#: Rewritten to find out whether the store can be written again.
-WRITE_PROBE = "write_probe"
 
-
-class SqliteStores:
+class SqliteStores(SqlStores):
     """The stores of one SQLite file. A second process on the same folder is refused."""
 
     def __init__(self, folder: Path, run: SqliteRunner | None = None) -> None:
+        self._sqlite = run or SqliteRunner()
+        super().__init__(self._sqlite, Fts5LexicalIndex())
         self._folder = DataFolder(folder)
-        self._run = run or SqliteRunner()
-        self._lexical_index = Fts5LexicalIndex()
         self._check: BackgroundCheck | None = None
-        self.notes = SqlNoteStore(self._run, self._lexical_index)
-        self.archive = SqlArchive(self._run, self._lexical_index)
-        self.conversations = SqlConversationStore(self._run)
-        self.chunks = SqlChunkStore(self._run, self._lexical_index)
-        self.vectors = SqlVectorStore(self._run)
-        self.index_marks = SqlIndexMarks(self._run)
-        self.derivations = SqlDerivationStore(self._run)
-        self.fingerprints = SqlFingerprintStore(self._run)
-        self.outbox = SqlOutbox(self._run)
-        self.search_log = SqlSearchLog(self._run)
-        self.idempotency = SqlIdempotencyStore(self._run)
-        self.facts = SqlStoreFacts(self._run)
-
-    @property
-    def problem(self) -> NurError | None:
-        """Why the file could not be written the last time; None: nothing is known to be wrong."""
-        return self._run.condition.problem
 
     async def open(self, now: datetime) -> None:
         """Take the folder's lock, bring the schema up to date, start the threads."""
@@ -91,23 +62,18 @@ class SqliteStores:
         """Finish queued writes, close the file and release the folder."""
         if self._check is not None:
             self._check.close()
-        self._run.stop()
+        self._sqlite.stop()
         self._folder.release()
 
     async def ping(self) -> None:
         """Read something; and write something, if the last write failed. Raises why the store cannot be used."""
-        await self._run.read(_ping)
-        condition = self._run.condition
-        condition.check_files()
-        if condition.problem is not None:
-            await self.facts.set(WRITE_PROBE, uuid4().hex)
-        if condition.problem is not None:
-            raise condition.problem
+        self._sqlite.condition.check_files()
+        await super().ping()
 
     async def scrub(self) -> None:
         """Merge the lexical rows and empty the log: deleted rows are overwritten already (`secure_delete`)."""
-        await self._run.write(self._lexical_index.optimize)
-        await asyncio.to_thread(self._run.empty_log)
+        await super().scrub()
+        await asyncio.to_thread(self._sqlite.empty_log)
 
     def _start(self, files: StoreFiles, now: datetime) -> None:
         path, is_new = files.database, not files.exists
@@ -126,8 +92,8 @@ class SqliteStores:
         except SQLAlchemyError as error:
             raise _unreadable(path, error) from error
         path.chmod(0o600)
-        condition = StoreCondition(files)
-        self._run.start(writing, reading, condition, first=partial(_take_over, now=now))
+        condition = FilesCondition(files)
+        self._sqlite.start(writing, reading, condition, first=partial(_take_over, now=now))
         self._check = BackgroundCheck(condition)
 
     async def _mark(self, files: StoreFiles) -> None:
@@ -136,7 +102,7 @@ class SqliteStores:
             store_id = await self.facts.set_if_absent(STORE_ID, uuid4().hex)
             files.remember()
             if files.marked_id() != store_id:
-                await asyncio.to_thread(self._run.empty_log)  # the file alone, without its log, must have its id
+                await asyncio.to_thread(self._sqlite.empty_log)  # the file alone, without its log, must have its id
                 files.mark(store_id)
         except (StoreFull, OSError) as error:
             files.remember()
@@ -162,7 +128,3 @@ def _unreadable(path: Path, error: SQLAlchemyError) -> NurError:
 def _stored_id(connection: Connection) -> str | None:
     """The id of a store that may be empty, or another's."""
     return get_fact(connection, STORE_ID) if migrations.held_revision(connection) else None
-
-
-def _ping(connection: Connection) -> None:
-    connection.execute(text("SELECT 1"))

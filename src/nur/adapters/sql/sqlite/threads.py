@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from nur.adapters.sql.sqlite.condition import StoreCondition
+    from nur.adapters.sql.sqlite.condition import FilesCondition
 
 log = EventLog("Store")
 
@@ -74,7 +74,7 @@ class WriterThread:
     """
 
     def __init__(
-        self, engine: Engine, condition: StoreCondition, first: Callable[[Connection], None] = lambda _: None
+        self, engine: Engine, condition: FilesCondition, first: Callable[[Connection], None] = lambda _: None
     ) -> None:
         self._connection = engine.connect()
         self._condition = condition
@@ -185,7 +185,7 @@ class ReaderThreads:
     All are connected at once: a later one would read whatever file has the store's name at that time.
     """
 
-    def __init__(self, engine: Engine, condition: StoreCondition) -> None:
+    def __init__(self, engine: Engine, condition: FilesCondition) -> None:
         self._condition = condition
         self._pool = ThreadPoolExecutor(READERS, thread_name_prefix="nur-reader")
         self._connections: queue.SimpleQueue[Connection] = queue.SimpleQueue()
@@ -222,7 +222,7 @@ class ReaderThreads:
 class SqliteRunner:
     """Runs the stores' queries on the threads of one SQLite file."""
 
-    condition: StoreCondition
+    condition: FilesCondition
     _writer: WriterThread
     _readers: ReaderThreads
 
@@ -230,7 +230,7 @@ class SqliteRunner:
         self._engines: list[Engine] = []  #: the writing one, then the reading one; empty while closed
 
     def start(
-        self, writing: Engine, reading: Engine, condition: StoreCondition, *, first: Callable[[Connection], None]
+        self, writing: Engine, reading: Engine, condition: FilesCondition, *, first: Callable[[Connection], None]
     ) -> None:
         """Start the threads; `first` runs with the first write."""
         self._engines = [writing, reading]

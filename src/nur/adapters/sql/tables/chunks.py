@@ -7,6 +7,9 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBina
 from nur.adapters.sql.columns import Moment, Vector
 from nur.adapters.sql.tables.schema import BIG_KEY, metadata
 
+#: What is counted is spread over so many rows: writes of different notes at the same time seldom wait for each other.
+TOTALS_ROWS = 16
+
 memory_note_chunks = Table(
     "memory_note_chunks",
     metadata,
@@ -79,7 +82,7 @@ lexical_words = Table(
 lexical_totals = Table(
     "lexical_totals",
     metadata,
-    Column("row", Integer, primary_key=True),  #: always 1
+    Column("row", Integer, primary_key=True),  #: 1 to TOTALS_ROWS, by note
     Column("chunks", BigInteger, nullable=False),
     Column("pieces", BigInteger, nullable=False, server_default="0"),
     Column("terms", BigInteger, nullable=False),

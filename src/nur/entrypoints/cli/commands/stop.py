@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nur.adapters.sql.sqlite.folder import owner
+from nur.adapters.sql.folder import owner
 from nur.domain.errors import NurError
 from nur.entrypoints.cli.client import data_dir_option
 from nur.entrypoints.cli.running import facts

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, create_engine
 
-from nur.adapters.sql.sqlite.lexical_index import COMMON, CREATE, Fts5LexicalIndex, match_expression
+from nur.adapters.sql.lexical_index import COMMON
+from nur.adapters.sql.sqlite.lexical_index import CREATE, Fts5LexicalIndex, match_expression
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from nur.adapters.sql import migrations
-from nur.adapters.sql.sqlite.condition import StoreCondition
+from nur.adapters.sql.sqlite.condition import FilesCondition
 from nur.adapters.sql.sqlite.files import StoreFiles
 from nur.adapters.sql.sqlite.threads import GROUP, ReaderThreads, WriterThread, make_engine
 from nur.adapters.sql.tables import note_chunk_embeddings, store_facts
@@ -39,19 +39,19 @@ def engine(path: Path) -> Engine:
 
 
 @pytest.fixture
-def condition(path: Path) -> StoreCondition:
-    return StoreCondition(StoreFiles(path.parent))
+def condition(path: Path) -> FilesCondition:
+    return FilesCondition(StoreFiles(path.parent))
 
 
 @pytest.fixture
-def writer(engine: Engine, condition: StoreCondition) -> Iterator[WriterThread]:
+def writer(engine: Engine, condition: FilesCondition) -> Iterator[WriterThread]:
     made = WriterThread(engine, condition)
     yield made
     made.close()
 
 
 @pytest.fixture
-def readers(path: Path, writer: WriterThread, condition: StoreCondition) -> Iterator[ReaderThreads]:
+def readers(path: Path, writer: WriterThread, condition: FilesCondition) -> Iterator[ReaderThreads]:
     made = ReaderThreads(make_engine(path, read_only=True), condition)
     yield made
     made.close()
@@ -189,7 +189,7 @@ async def test_more_writes_than_a_group_holds_are_all_kept_in_order(writer: Writ
     assert order == list(range(3 * GROUP))
 
 
-async def test_closing_finishes_what_is_queued(engine: Engine, path: Path, condition: StoreCondition) -> None:
+async def test_closing_finishes_what_is_queued(engine: Engine, path: Path, condition: FilesCondition) -> None:
     writer = WriterThread(engine, condition)
     tasks = await queue(writer, *(put(f"fact {i}") for i in range(2 * GROUP)))
 

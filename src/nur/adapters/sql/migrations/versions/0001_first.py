@@ -16,6 +16,8 @@ FTS5 = (
 
 
 def upgrade() -> None:
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute("CREATE EXTENSION IF NOT EXISTS vector")
     op.create_table(
         "api_tokens",
         sa.Column("token_id", sa.Uuid(), nullable=False),

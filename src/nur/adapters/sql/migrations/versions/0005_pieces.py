@@ -7,6 +7,7 @@ Until then its chunks are found by their vectors.
 import sqlalchemy as sa
 from alembic import op
 
+from nur.adapters.sql.postgres.lexical_index import CREATE as POSTINGS
 from nur.adapters.sql.sqlite.lexical_index import CREATE as FTS5
 
 revision = "0005"
@@ -44,7 +45,9 @@ def upgrade() -> None:
     )
     op.add_column("lexical_totals", sa.Column("pieces", sa.BigInteger(), nullable=False, server_default="0"))
     op.execute("UPDATE lexical_totals SET terms = 0")
-    op.execute("DROP TABLE chunk_vocabulary")
-    op.execute("DROP TABLE chunk_terms")
-    for statement in FTS5:
+    is_sqlite = op.get_bind().dialect.name == "sqlite"
+    if is_sqlite:
+        op.execute("DROP TABLE chunk_vocabulary")
+        op.execute("DROP TABLE chunk_terms")
+    for statement in FTS5 if is_sqlite else POSTINGS:
         op.execute(statement)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nur.adapters.sql.folder import DataFolder
 from nur.adapters.sql.sqlite.files import FILE
-from nur.adapters.sql.sqlite.folder import DataFolder
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.errors import BadConfiguration, DataFolderInUse
 from tests.store_notes import START
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OWNER = """
 import sys
 from pathlib import Path
-from nur.adapters.sql.sqlite.folder import DataFolder
+from nur.adapters.sql.folder import DataFolder
 
 folder = DataFolder(Path(sys.argv[1]))
 folder.acquire()

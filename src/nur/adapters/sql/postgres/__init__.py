@@ -1,0 +1,1 @@
+"""The stores in a PostgreSQL database with pgvector."""

@@ -1,0 +1,177 @@
+"""Lexical rows in PostgreSQL: one for each term of each piece, ranked by BM25 as FTS5 ranks.
+
+An index that holds everything a ranking reads, in the order of its terms: common terms are read in one go, without the
+rows themselves. A tsvector for each piece takes a third of the space, but PostgreSQL has to fetch and unpack the whole
+text of every piece with a common term, and counts no occurrences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ARRAY, BigInteger, Float, Integer, String, bindparam, cast, column, func, select, table
+
+from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
+from nur.adapters.sql.tables import lexical_totals, lexical_words, memory_note_chunks, memory_notes
+from nur.ports.chunks import StoredWord, TermFrequency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from nur.domain.notes import ChunkKey
+
+CREATE = (
+    (
+        "CREATE TABLE piece_terms ("
+        ' term text COLLATE "C" NOT NULL, chunk_key bigint NOT NULL, piece integer NOT NULL,'
+        " occurrences integer NOT NULL, length integer NOT NULL)"
+    ),
+    "CREATE INDEX ix_piece_terms_term ON piece_terms (term, chunk_key, piece) INCLUDE (occurrences, length)",
+    "CREATE INDEX ix_piece_terms_chunk ON piece_terms (chunk_key)",
+)
+
+#: FTS5's own.
+K1, B = 1.2, 0.75
+#: The weight of a term that more than half of the pieces have.
+LEAST_IDF = 1e-6
+#: Counts of common terms are taken again when this share of the chunks has come.
+STALE_SHARE = 0.01
+
+_postings = table("piece_terms", *map(column, ("term", "chunk_key", "piece", "occurrences", "length")))
+_rows = _postings.c
+_words = lexical_words.c
+_chunks = memory_note_chunks.c
+_strings = ARRAY(String)
+
+_ADD = (
+    "INSERT INTO piece_terms (term, chunk_key, piece, occurrences, length)"
+    " SELECT * FROM unnest(%s::text[], %s::bigint[], %s::int[], %s::int[], %s::int[])"
+)
+#: In the order of the terms, so that two writes never wait for each other.
+_ADD_WORDS = (
+    "INSERT INTO lexical_words (term, word) SELECT * FROM unnest(%s::bigint[], %s::text[])"
+    " AS new (term, word) ORDER BY new.term ON CONFLICT DO NOTHING"
+)
+#: A write that counts on a word has this table locked already, until it is committed.
+_LOCK_WORDS = "LOCK TABLE lexical_words IN SHARE ROW EXCLUSIVE MODE"
+_FORGET_WORDS = (
+    "DELETE FROM lexical_words AS w WHERE NOT EXISTS"
+    " (SELECT 1 FROM piece_terms AS p WHERE p.term = lpad(to_hex(w.term), 8, '0'))"
+)
+_WORDS_AFTER = select(_words.word_key, _words.term, _words.word).order_by(_words.word_key)
+_COUNT = (
+    select(_rows.term, func.count().label("pieces"), func.sum(_rows.occurrences, type_=BigInteger).label("occurrences"))
+    .where(_rows.term == func.any(bindparam("terms", type_=_strings)))
+    .group_by(_rows.term)
+)
+_TOTALS = select(
+    cast(func.coalesce(func.sum(lexical_totals.c.pieces), 0), BigInteger).label("pieces"),
+    cast(func.coalesce(func.sum(lexical_totals.c.terms), 0), BigInteger).label("terms"),
+)
+_LAST_CHUNK = select(func.coalesce(func.max(_chunks.chunk_key), 0))
+
+_asked = (
+    func.unnest(bindparam("terms", type_=_strings), bindparam("idfs", type_=ARRAY(Float)))
+    .table_valued(column("term", String), column("idf", Float), name="asked")
+    .render_derived()
+)
+_length_share = 1 - B + B * _rows.length / bindparam("average", type_=Float)
+_BM25 = func.sum(_asked.c.idf * _rows.occurrences * (K1 + 1) / (_rows.occurrences + K1 * _length_share))
+_BEST = (
+    select(_rows.chunk_key)
+    .join_from(_asked, _postings, _rows.term == _asked.c.term)
+    .group_by(_rows.chunk_key, _rows.piece)
+    .order_by(_BM25.desc(), _rows.chunk_key, _rows.piece)
+    .limit(bindparam("wanted", type_=Integer))
+)
+_BEST_MATCHING = _BEST.join(memory_note_chunks, _chunks.chunk_key == _rows.chunk_key).join(
+    memory_notes, memory_notes.c.note_id == _chunks.note_id
+)
+
+
+class PostgresLexicalIndex:
+    """The lexical rows of a PostgreSQL store, which other processes write to as well."""
+
+    def __init__(self) -> None:
+        self._common = CommonTerms()
+        self._counted = (0, 0)  #: the last chunk, and how many pieces there were, when they were counted
+
+    def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
+        """Write the lexical rows of new chunks, and the words of their terms."""
+        rows = list(_rows_of(terms))
+        if rows:
+            connection.exec_driver_sql(_ADD, tuple(map(list, zip(*rows, strict=True))))
+        if words:
+            connection.exec_driver_sql(_ADD_WORDS, (list(words), list(words.values())))
+
+    def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
+        """Remove the lexical rows of chunks that go."""
+        connection.exec_driver_sql("DELETE FROM piece_terms WHERE chunk_key = ANY(%s)", (list(pieces),))
+
+    def optimize(self, connection: Connection) -> None:
+        """Forget the words that no piece has. What was removed stays in PostgreSQL's files until it vacuums."""
+        connection.exec_driver_sql(_LOCK_WORDS)
+        connection.exec_driver_sql(_FORGET_WORDS)
+
+    def search(
+        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
+    ) -> FoundByWords:
+        """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
+        totals = connection.execute(_TOTALS).one()
+        common = self.frequencies(connection, terms, totals.pieces)
+        if not common:
+            return FoundByWords([], has_more=False)
+        idfs = [_idf(totals.pieces, one.pieces) for one in common.values()]
+        asked = {"terms": list(common), "idfs": idfs, "average": totals.terms / totals.pieces}
+
+        def rank(wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
+            best = _BEST if where is None else _BEST_MATCHING.where(where)
+            return list(connection.execute(best, asked | {"wanted": wanted}).scalars())
+
+        return best_chunks(connection, rank, where, limit)
+
+    def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
+        """The words that were stored after this one, in order; one that is committed late may be missed."""
+        return [
+            StoredWord(*row) for row in connection.execute(_WORDS_AFTER.where(_words.word_key > after).limit(limit))
+        ]
+
+    def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
+        """How common each term is among so many pieces; unknown terms are left out."""
+        if not terms:
+            return {}
+        last = connection.execute(_LAST_CHUNK).scalar_one()
+        if self._is_stale(last, pieces):
+            self._common.forget()
+            self._counted = (last, pieces)
+        return self._common.frequencies(terms, partial(_count, connection))
+
+    def _is_stale(self, last_chunk: int, pieces: int) -> bool:
+        """Whether too many chunks have come since, or too many pieces gone: other processes write as well."""
+        counted_chunk, counted_pieces = self._counted
+        return last_chunk - counted_chunk > STALE_SHARE * last_chunk or counted_pieces - pieces > STALE_SHARE * pieces
+
+
+def _rows_of(terms: Mapping[ChunkKey, Sequence[str]]) -> Iterator[tuple[str, int, int, int, int]]:
+    for key, rows in terms.items():
+        for piece, row in enumerate(rows):
+            words = row.split(" ") if row else []
+            for term, occurrences in Counter(words).items():
+                yield term, key, piece, occurrences, len(words)
+
+
+def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFrequency]:
+    if not terms:
+        return {}
+    rows = connection.execute(_COUNT, {"terms": list(terms)})
+    return {row.term: TermFrequency(row.pieces, row.occurrences) for row in rows}
+
+
+def _idf(pieces: int, having: int) -> float:
+    # A count may be a hundredth too high: there are never fewer pieces than have the term.
+    return max(math.log((max(pieces, having) - having + 0.5) / (having + 0.5)), LEAST_IDF)

@@ -1,0 +1,87 @@
+"""PostgresStores: every store over one PostgreSQL database, which any number of processes share."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from nur.adapters.sql import migrations
+from nur.adapters.sql.condition import StoreCondition
+from nur.adapters.sql.folder import DataFolder
+from nur.adapters.sql.postgres.engine import make_engine
+from nur.adapters.sql.postgres.failures import cause_of, reason
+from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
+from nur.adapters.sql.postgres.runner import PostgresRunner
+from nur.adapters.sql.stores import SqlStores
+from nur.domain.errors import BadConfiguration
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+#: Connections of one process: it has as many transactions at once.
+POOL_SIZE = 8
+
+_UNSYNCED = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off'"
+
+
+class PostgresStores(SqlStores):
+    """The stores of one PostgreSQL database."""
+
+    def __init__(self, address: str, folder: Path, *, pool_size: int = POOL_SIZE, allow_unsynced: bool = False) -> None:
+        self._runner = PostgresRunner(StoreCondition(cause_of))
+        super().__init__(self._runner, PostgresLexicalIndex())
+        self._address = address
+        self._folder = DataFolder(folder)
+        self._pool_size = pool_size
+        self._allow_unsynced = allow_unsynced
+
+    async def open(self, now: datetime) -> None:
+        """Bring the schema up to date and connect. Leases and reservations of other processes stay theirs."""
+        del now
+        self._folder.acquire()  # its other files: each server has a folder of its own
+        try:
+            self._runner.start(await asyncio.to_thread(self._connect), self._pool_size)
+        except BaseException:
+            self._folder.release()
+            raise
+
+    async def close(self) -> None:
+        """Finish what is queued and disconnect."""
+        await asyncio.to_thread(self._runner.stop)
+        self._folder.release()
+
+    def _connect(self) -> Engine:
+        engine = make_engine(self._address, self._pool_size)
+        try:
+            self._prepare(engine)
+        except BaseException:
+            engine.dispose()
+            raise
+        return engine
+
+    def _prepare(self, engine: Engine) -> None:
+        try:
+            with engine.connect() as connection:
+                self._refuse_unsynced(connection)
+            if migrations.migrate(engine):
+                engine.dispose()  # those connections know no vectors yet
+        except SQLAlchemyError as error:
+            raise BadConfiguration(
+                f"DATABASE_URL: the database cannot be opened: {reason(error)}. Correct the address or start "
+                "PostgreSQL; the role must be able to create tables, and the extension vector (pgvector) must be there."
+            ) from error
+
+    def _refuse_unsynced(self, connection: Connection) -> None:
+        """What is acknowledged must survive a crash."""
+        found = sorted(connection.execute(text(_UNSYNCED)).scalars())
+        if found and not self._allow_unsynced:
+            raise BadConfiguration(
+                f"DATABASE_URL: PostgreSQL runs with {' and '.join(found)} off: a crash would lose what was stored. "
+                "Turn it on, or set DATABASE_ALLOW_UNSYNCED=1 for data that may be lost."
+            )

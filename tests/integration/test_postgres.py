@@ -1,0 +1,223 @@
+"""PostgreSQL as the stores meet it: shared by processes, stopped and started, or not fit to be used."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import create_engine, text
+from sqlalchemy.dialects.postgresql.base import PGDialect
+
+from nur.adapters.sql.columns import PgVector
+from nur.adapters.sql.postgres.stores import PostgresStores
+from nur.adapters.sql.tables import metadata
+from nur.domain.errors import BadConfiguration, BadRequest, Conflict, DataFolderInUse, StoreDown, StoreForeign
+from tests.servers.postgres_server import PostgresCluster, shared_cluster
+from tests.store_notes import START, a_note, after, at, creation, description, remove, replacement, store, write
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from nur.domain.notes import Note
+
+
+@pytest.fixture
+def address() -> str:
+    """An empty database."""
+    return shared_cluster().create()
+
+
+@pytest.fixture
+async def two(address: str, tmp_path: Path) -> AsyncIterator[list[PostgresStores]]:
+    """The stores of one database as two processes have them."""
+    both = [PostgresStores(address, tmp_path / name, allow_unsynced=True) for name in ("one", "two")]
+    await asyncio.gather(*(stores.open(START) for stores in both))  # both find it empty: one of them migrates
+    yield both
+    for stores in both:
+        await stores.close()
+
+
+@pytest.fixture
+def own_cluster() -> Iterator[PostgresCluster]:
+    """A server that the test may stop."""
+    cluster = PostgresCluster()
+    yield cluster
+    cluster.remove()
+
+
+async def test_the_tables_are_as_they_are_described(
+    two: list[PostgresStores], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PGDialect.ischema_names, "vector", PgVector)
+    engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
+    with closing(engine.connect()) as connection:
+        context = MigrationContext.configure(
+            connection, opts={"include_name": lambda name, kind, _: kind != "table" or name != "piece_terms"}
+        )
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+async def test_what_one_process_wrote_the_other_reads_at_once(two: list[PostgresStores]) -> None:
+    one, other = two
+    note = await store(one, "tea at four")
+    found = await other.notes.get(note.tenant, note.public_id)
+    assert found is not None
+    assert (await other.chunks.statistics(["tea"])).frequencies == {"tea": (1, 1)}
+    await write(other, description(found, title="Tea"))
+    with pytest.raises(Conflict):
+        await one.notes.write(description(note, title="Milk"), at())
+
+
+async def test_a_job_goes_to_one_of_two_processes(two: list[PostgresStores]) -> None:
+    notes = {(await store(two[0], f"tea {number}")).note_id for number in range(40)}
+    leases = [stores.outbox.lease(f"w{turn}", 5, START, 60) for turn in range(8) for stores in two]
+    jobs = [job for leased in await asyncio.gather(*leases) for job in leased]
+    assert len(jobs) == len(notes)
+    assert {job.note_id for job in jobs} == notes
+
+
+async def test_a_lease_of_a_running_process_outlives_another_ones_start(
+    two: list[PostgresStores], address: str, tmp_path: Path
+) -> None:
+    await store(two[0])
+    assert len(await two[0].outbox.lease("w", 5, START, 60)) == 1
+    third = PostgresStores(address, tmp_path / "three", allow_unsynced=True)
+    await third.open(after(1))
+    assert await third.outbox.lease("v", 5, after(1), 60) == []
+    await third.close()
+
+
+async def test_counts_stay_right_when_two_processes_write_replace_and_remove(two: list[PostgresStores]) -> None:
+    async def live(stores: PostgresStores, number: int) -> None:
+        note = await store(stores, f"tea milk {number}")
+        note = await write(stores, replacement(note, f"tea tea {number} wine"))
+        if number % 3 == 0:
+            await remove(stores, note)
+        elif number % 3 == 1:
+            await stores.notes.purge(note, at(), indexed=False)
+
+    await asyncio.gather(*(live(two[number % 2], number) for number in range(30)))
+    counted = await two[0].chunks.statistics(["tea", "milk", "wine"])
+    assert (counted.chunks, counted.pieces, counted.terms) == (10, 10, 40)
+    assert counted.frequencies == {"tea": (10, 20), "wine": (10, 10)}
+
+
+async def test_of_two_processes_that_replace_one_note_exactly_one_wins(two: list[PostgresStores]) -> None:
+    note = await store(two[0])
+    for _ in range(5):
+
+        async def replace_it(stores: PostgresStores, text: str, note: Note = note) -> bool:
+            try:
+                await stores.notes.write(replacement(note, text), at())
+            except Conflict:
+                return False
+            return True
+
+        won = await asyncio.gather(*(replace_it(two[number % 2], f"text {number}") for number in range(6)))
+        assert sum(won) == 1
+        found = await two[0].notes.get(note.tenant, note.public_id)
+        assert found is not None
+        assert found.revision == note.revision + 1
+        note = found
+    assert (await two[1].chunks.statistics()).chunks == 1
+
+
+async def test_a_key_is_reserved_by_one_of_two_processes(two: list[PostgresStores]) -> None:
+    reserving = (two[number % 2].idempotency.reserve("key", "hash", at(call_id=str(number))) for number in range(8))
+    records = await asyncio.gather(*reserving)
+    assert records.count(None) == 1
+    assert {record.request_hash for record in records if record is not None} == {"hash"}
+
+
+async def test_transactions_that_wait_for_each_other_are_run_again(two: list[PostgresStores]) -> None:
+    for name in ("a", "b"):
+        await two[0].facts.set(name, "")
+    met = asyncio.Barrier(2)
+    loop = asyncio.get_running_loop()
+    runs: list[str] = []
+
+    def append(connection: Connection, first: str, second: str) -> None:
+        runs.append(first)
+        change = text("UPDATE store_facts SET value = value || :by WHERE name = :name")
+        connection.execute(change, {"name": first, "by": first})
+        if len(runs) <= 2:  # only the first run of each holds a row while the other wants it
+            asyncio.run_coroutine_threadsafe(met.wait(), loop).result(30)
+        connection.execute(change, {"name": second, "by": first})
+
+    await asyncio.gather(two[0].run.write(append, "a", "b"), two[1].run.write(append, "b", "a"))
+    assert len(runs) == 3
+    assert {"".join(sorted(str(await two[0].facts.get(name)))) for name in ("a", "b")} == {"ab"}
+
+
+async def test_a_server_that_stops_is_told_plainly_and_used_again_when_it_is_back(
+    own_cluster: PostgresCluster, tmp_path: Path
+) -> None:
+    stores = PostgresStores(own_cluster.url(), tmp_path / "data", allow_unsynced=True)
+    await stores.open(START)
+    try:
+        note = await store(stores, "tea")
+        own_cluster.stop()
+        with pytest.raises(StoreDown, match="PostgreSQL does not answer"):
+            await stores.notes.get(note.tenant, note.public_id)
+        with pytest.raises(StoreDown, match="PostgreSQL does not answer"):
+            await stores.notes.write(creation(a_note("milk"), "milk"), at())
+        assert isinstance(stores.problem, StoreDown)
+        with pytest.raises(StoreDown):
+            await stores.ping()
+
+        own_cluster.start()
+        assert await stores.notes.get(note.tenant, note.public_id) is not None
+        assert stores.problem is None
+        await store(stores, "milk")
+        own_cluster.stop()
+        own_cluster.start()  # every connection of the pool is broken, which nobody notices
+        await asyncio.gather(*(store(stores, f"wine {number}") for number in range(20)))
+        await stores.ping()
+    finally:
+        await stores.close()
+
+
+async def test_a_server_that_may_lose_what_it_acknowledged_is_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration, match=r"fsync off.*DATABASE_ALLOW_UNSYNCED=1"):
+        await PostgresStores(address, tmp_path).open(START)
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
+
+
+async def test_somebody_elses_database_is_left_as_it_was(address: str, tmp_path: Path) -> None:
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE theirs (a int)")
+    with pytest.raises(StoreForeign, match="not Nur's"):
+        await PostgresStores(address, tmp_path, allow_unsynced=True).open(START)
+    with psycopg.connect(address) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert tables == [("theirs",)]
+
+
+async def test_a_wrong_address_is_named_without_its_password(tmp_path: Path) -> None:
+    address = f"postgresql://nur:secret@/nowhere?host={shared_cluster().folder}"
+    with pytest.raises(BadConfiguration, match=r'DATABASE_URL: .*database "nowhere" does not exist') as refused:
+        await PostgresStores(address, tmp_path).open(START)
+    assert "secret" not in str(refused.value)
+    with pytest.raises(BadConfiguration, match="must look like postgresql://"):
+        await PostgresStores("nonsense", tmp_path).open(START)
+
+
+async def test_a_nul_is_the_callers_error(two: list[PostgresStores]) -> None:
+    with pytest.raises(BadRequest, match="NUL"):
+        await two[0].notes.write(creation(a_note("a\0b"), "a\0b"), at())
+    assert two[0].problem is None
+
+
+async def test_two_servers_need_two_folders(two: list[PostgresStores], address: str, tmp_path: Path) -> None:
+    with pytest.raises(DataFolderInUse):
+        await PostgresStores(address, tmp_path / "one", allow_unsynced=True).open(START)
