@@ -157,8 +157,8 @@ class KilledWriter:
         assert [vectors[key].tobytes() for key in keys] == [
             new.vector.tobytes() for new in expected if new.vector is not None
         ]
-        rows = [store.rows("SELECT terms FROM chunk_terms WHERE rowid = ?", key) for key in keys]
-        assert rows == [[(new.terms,)] for new in expected]
+        rows = [store.rows("SELECT terms FROM piece_terms WHERE rowid >> 24 = ? ORDER BY rowid", key) for key in keys]
+        assert rows == [[(terms,) for terms in new.terms] for new in expected]
         pooled = await store.stores.vectors.of_notes([note.note_id], EMBEDDING)
         assert bool(pooled) == bool(expected)
 
@@ -172,7 +172,8 @@ def _check_the_file(store: LeftStore) -> None:
     """Counts agree with each other, and SQLite finds nothing wrong."""
     ((chunks, terms),) = store.rows("SELECT count(*), coalesce(sum(term_count), 0) FROM memory_note_chunks")
     assert store.rows("SELECT chunks, terms FROM lexical_totals") == [(chunks, terms)]
-    for table in ("chunk_terms", "note_chunk_embeddings"):
+    assert store.rows("SELECT pieces FROM lexical_totals") == store.rows("SELECT count(*) FROM piece_terms")
+    for table in ("chunk_pieces", "note_chunk_embeddings"):
         assert store.rows(f"SELECT count(*) FROM {table}") == [(chunks,)]
     assert store.rows("PRAGMA integrity_check") == [("ok",)]
     assert store.rows("PRAGMA foreign_key_check") == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from nur.domain.chunks import Chunk, StoredChunk
@@ -133,8 +133,14 @@ class ChunkStore(Protocol):
         """Counts over everything stored, and for these terms."""
         ...
 
-    async def words(self, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order."""
+    async def look_up(
+        self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
+    ) -> CorpusStatistics:
+        """Counts over everything stored, and for the terms that `terms_of` chooses.
+
+        It is given the words that were stored after the one with this key, in order, and runs in a thread, inside the
+        snapshot.
+        """
         ...
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:

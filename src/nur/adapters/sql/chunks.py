@@ -34,7 +34,7 @@ from nur.ports.chunks import CandidateSet, CorpusStatistics
 from nur.retrieval.ranking.duplicates import lookalikes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -76,9 +76,11 @@ class SqlChunkStore:
         """Counts over everything stored, and for these terms."""
         return await self.run.read(statistics, self.lexical_index, terms)
 
-    async def words(self, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order."""
-        return await self.run.read(self.lexical_index.words, after, limit)
+    async def look_up(
+        self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
+    ) -> CorpusStatistics:
+        """Counts over everything stored, and for the terms that `terms_of` chooses, given the words stored since."""
+        return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of)
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines."""
@@ -115,6 +117,16 @@ def statistics(connection: Connection, lexical_index: LexicalIndex, terms: Seque
     totals = connection.execute(_TOTALS).one()
     frequencies = lexical_index.frequencies(connection, terms, totals.pieces)
     return CorpusStatistics(totals.chunks, totals.pieces, totals.terms, frequencies)
+
+
+def _look_up(
+    connection: Connection,
+    lexical_index: LexicalIndex,
+    after: int,
+    limit: int,
+    terms_of: Callable[[Sequence[StoredWord]], Sequence[str]],
+) -> CorpusStatistics:
+    return statistics(connection, lexical_index, terms_of(lexical_index.words(connection, after, limit)))
 
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:

@@ -35,6 +35,8 @@ LEAST_SHARED = 0.6
 SPELLING_WEIGHT = 0.8
 """A word that shares its first five letters, and at least this part of the longer one, counts by that part."""
 
+MOST_KNOWN = 10_000  #: words of questions whose like words are remembered
+
 _BUCKET = 4  #: letters that words are looked up by
 _LATIN = regex.compile(r"\p{Latin}{3,}")
 
@@ -67,6 +69,8 @@ class LikeWords:
 
     def like(self, terms: Iterable[QueryTerm], table: TokenTable) -> list[LikeTerm]:
         """The stored words like those of a question; function words and words as written have none."""
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         asked = [term for term in terms if not term.id & 1 and term.word not in FUNCTION_WORDS]
         new = [term for term in asked if term.word not in self._known] if self.ids else []
         for term, vector in zip(new, mean_vectors([term.word for term in new], table), strict=True):

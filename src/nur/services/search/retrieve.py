@@ -109,9 +109,8 @@ class Retrieve:
 
     async def _analyse(self, request: SearchRequest) -> Question:
         terms = query_terms(request.query, ANALYZER)
-        like = await self.vocabulary.like(terms)
+        like, statistics = await self.vocabulary.look_up(terms)
         ids = [*(term.id for term in terms), *(one.id for one in like)]
-        statistics = await self.chunks.statistics([row_word(term) for term in ids])
         pieces_with = {term: statistics.frequencies.get(row_word(term), UNKNOWN).pieces for term in ids}
         asked = candidate_terms(terms, pieces_with)
         by_words_alone = request.mode is Mode.LEXICAL

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from nur.retrieval.ranking.like_words import LikeWords
+from nur.retrieval.ranking.term_vectors import row_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.ports.chunks import ChunkStore, StoredWord
+    from nur.ports.chunks import ChunkStore, CorpusStatistics, StoredWord
     from nur.ports.embedder import TokenTable
     from nur.retrieval.ranking.queries import LikeTerm, QueryTerm
 
@@ -21,21 +22,28 @@ MOST_WORDS = 30_000
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Reads new words of the store before each search; what it has read stays."""
+    """Reads new words of the store with the statistics of each search; what it has read stays."""
 
     chunks: ChunkStore
     token_table: TokenTable
     _words: LikeWords = field(default_factory=LikeWords)
     _last: int = 0
-    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: Lock = field(default_factory=Lock)
 
-    async def like(self, terms: Sequence[QueryTerm]) -> list[LikeTerm]:
-        """The stored words like those of a question."""
-        async with self._reading:
-            new = await self.chunks.words(self._last, MOST_WORDS - len(self._words))
+    async def look_up(self, terms: Sequence[QueryTerm]) -> tuple[list[LikeTerm], CorpusStatistics]:
+        """The stored words like those of a question, and how common the words of both are."""
+        like: list[LikeTerm] = []
+
+        def expanded(new: Sequence[StoredWord]) -> list[str]:
+            like[:] = self._like(new, terms)
+            return [row_word(term) for term in (*(term.id for term in terms), *(one.id for one in like))]
+
+        statistics = await self.chunks.look_up(self._last, MOST_WORDS - len(self._words), expanded)
+        return like, statistics
+
+    def _like(self, read: Sequence[StoredWord], terms: Sequence[QueryTerm]) -> list[LikeTerm]:
+        with self._reading:
+            new = [word for word in read if word.key > self._last]  # another search may have read them meanwhile
             self._last = new[-1].key if new else self._last
-            return await asyncio.to_thread(self._like, new, terms)
-
-    def _like(self, new: Sequence[StoredWord], terms: Sequence[QueryTerm]) -> list[LikeTerm]:
-        self._words.add(new, self.token_table)
-        return self._words.like(terms, self.token_table)
+            self._words.add(new, self.token_table)
+            return self._words.like(terms, self.token_table)
