@@ -41,6 +41,32 @@ async def test_an_artifact_is_found_with_its_date(open_door: OpenDoor) -> None:
             assert (await nur.text(tool, query="boat")).endswith('"...The boat is blue...."\nWhen: said 2026-05-08')
 
 
+async def test_hits_carry_the_times_that_they_name(open_door: OpenDoor) -> None:
+    async with open_door(nur_timezone="Europe/Berlin") as nur:
+        await nur.data(
+            "memory_store", content="We sold the boat yesterday.", type="fact", confidence=1.0, ts="2026-05-08"
+        )
+        told = '2026-05-07 "yesterday", said 2026-05-08'
+        assert (await nur.text("memory_search", query="boat")).endswith(f"the boat yesterday. [{told}]")
+        everywhere = {"query": "boat", "include_memory": True}
+        assert (await nur.text("hybrid_search", **everywhere)).endswith(f"\nWhen: {told}")
+        found = await nur.data("hybrid_search", **everywhere)
+        time: dict[str, object] = {
+            "quote": "yesterday",
+            "from": "2026-05-07",
+            "to": "2026-05-07",
+            "grain": "day",
+            "anchor": "said",
+        }
+        time |= {"start_char": 17, "end_char": 26}
+        assert found["hits"][0]["times"] == [time]
+        async with rest_of(nur.services) as rest:
+            answer = await rest.ok("POST", "/v2/searches", {"query": "boat"})
+            assert answer["items"][0]["times"] == [time]
+            again = await rest.ok("GET", f"/v2/searches/{answer['search_id']}")
+            assert again["items"][0]["times"] == [time]
+
+
 async def test_what_nobody_dated_was_said_when_it_was_stored(open_door: OpenDoor) -> None:
     async with open_door(nur_timezone="UTC") as nur:
         await nur.data("memory_store", content="The boat is blue.", type="fact", confidence=1.0)
@@ -64,14 +90,14 @@ async def test_a_time_that_is_none_is_refused(open_door: OpenDoor) -> None:
         refused = await nur.refusal("memory_store", content="x", type="fact", confidence=1.0, ts="yesterday")
         assert refused == "ts must be an ISO 8601 time such as 2025-12-25T10:30:00Z, or a date such as 2025-12-25"
         async with rest_of(nur.services) as rest:
-            problem = await rest.problem(422, "POST", "/v2/memories", {"content": "x", "ts": 12})
+            problem = await rest.problem(422, "POST", "/v2/memories", {"text": "x", "ts": 12})
             assert "ts" in str(problem)
 
 
 async def test_every_rest_write_takes_the_time() -> None:
     async with open_rest(nur_timezone="Europe/Berlin") as rest:
         for path, body in (
-            ("/v2/memories", {"content": "The boat is blue."}),
+            ("/v2/memories", {"text": "The boat is blue."}),
             ("/v2/notes", {"text": "The boat is green."}),
             ("/v2/events", {"text": "The boat sank."}),
         ):

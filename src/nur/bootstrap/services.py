@@ -190,7 +190,7 @@ def assemble(
         find_duplicates=find_duplicates,
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
-        repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock),
+        repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock, _zone(settings)),
         list_notes=list_notes,
         list_conversations=ListConversations(stores.conversations, list_notes, privacy, clock),
         forget=forget,
@@ -213,7 +213,7 @@ def assemble(
         index=index,
         embedder=embedder,
         clock=clock,
-        zone=ZoneInfo(settings.nur_timezone) if settings.nur_timezone else None,
+        zone=_zone(settings),
         on_failure=on_failure,
     )
 
@@ -286,4 +286,9 @@ def _search(
         clock=clock,
         calibration=calibration,
         fusion=Fusion(settings.fusion),
+        zone=_zone(settings),
     )
+
+
+def _zone(settings: Settings) -> Zone:
+    return ZoneInfo(settings.nur_timezone) if settings.nur_timezone else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note
+    from nur.domain.times import TimeMention
 
 #: The line between chunks that are shown together.
 BOUNDARY = "[CHUNK BOUNDARY]"
@@ -78,6 +79,11 @@ class Passage:
     start_char: int
     end_char: int
     score: float = 0.0
+    times: tuple[TimeMention, ...] = ()  #: that it names, by offsets in the note
+
+    def quote(self, mention: TimeMention) -> str:
+        """The words of one of its times."""
+        return self.text[mention.start_char - self.start_char : mention.end_char - self.start_char]
 
 
 @dataclass(frozen=True, slots=True)

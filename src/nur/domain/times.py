@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import date
+
+
+_MONTHS_IN_YEAR = 12
 
 
 class Grain(StrEnum):
@@ -30,6 +34,21 @@ class TimeWindow:
     first: date
     end: date  #: the day after the last
     grain: Grain
+
+    @property
+    def last(self) -> date:
+        """The last day."""
+        return self.end - timedelta(days=1)
+
+    def __str__(self) -> str:
+        """2026-05-07, 2026-05, 2026, or the first and the last day."""
+        if self.last == self.first:
+            return str(self.first)
+        months = 12 * (self.end.year - self.first.year) + self.end.month - self.first.month
+        if self.first.day == self.end.day == 1 and months == 1:
+            return f"{self.first:%Y-%m}"
+        is_year = (self.first.month, self.first.day, self.end.month, self.end.day) == (1, 1, 1, 1)
+        return f"{self.first:%Y}" if is_year and months == _MONTHS_IN_YEAR else f"{self.first} to {self.last}"
 
     def overlaps(self, other: TimeWindow) -> bool:
         """Whether they share a day."""

@@ -116,9 +116,17 @@ def hits(answer: dict[str, Any]) -> None:
                 place += f", {one_line(item['source']['url'])}"
             indented(console, Text(harmless(passage["text"])))
             indented(console, Text(place, style="dim"))
+        if item["times"]:
+            indented(console, Text(_times(item["times"]), style="dim"))
     if answer["confidence"] is not None:
         click.secho(_fit(answer["confidence"]), dim=True)
     click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
+
+
+def _times(found: Sequence[dict[str, Any]]) -> str:
+    """The times that passages name: 2026-05-07 "yesterday"."""
+    days = (one["from"] if one["from"] == one["to"] else f"{one['from']} to {one['to']}" for one in found)
+    return ", ".join(f'{day} "{one_line(one["quote"])}"' for day, one in zip(days, found, strict=True))
 
 
 def indented(console: Console, text: Text) -> None:

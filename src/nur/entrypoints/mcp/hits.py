@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.moments import Zone
     from nur.domain.notes import Note
-    from nur.domain.search import Hit, SearchResult
+    from nur.domain.search import Hit, Passage, SearchResult
+    from nur.domain.times import TimeMention
 
 NOTHING = "No results found."
+#: Times that the text of a hit explains; the structured answer has all.
+MOST_TIMES = 3
 
 
 def structured(result: SearchResult) -> dict[str, Any]:
@@ -54,6 +57,7 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "snippet": best.text,
         "start_char": best.start_char,
         "end_char": best.end_char,
+        "times": [_time(passage, one) for passage in hit.passages for one in passage.times],
         "passages": [
             {"text": passage.text, "start_char": passage.start_char, "end_char": passage.end_char}
             for passage in hit.passages
@@ -74,6 +78,18 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "sensitivity": meta.sensitivity,
         "near_identical": {"count": len(hit.duplicates), "ids": list(hit.duplicates)},
         **({"neighbors": list(hit.expanded.parts)} if hit.expanded is not None else {}),
+    }
+
+
+def _time(passage: Passage, one: TimeMention) -> dict[str, object]:
+    return {
+        "quote": passage.quote(one),
+        "from": str(one.window.first),
+        "to": str(one.window.last),
+        "grain": one.window.grain,
+        "anchor": "said" if one.is_relative else "absolute",
+        "start_char": one.start_char,
+        "end_char": one.end_char,
     }
 
 
@@ -128,8 +144,13 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], zone: Zone, *, det
 
 
 def when(hit: Hit, zone: Zone) -> str:
-    """When the note was said, by the calendar of `zone`."""
-    return f"said {day_of(hit.note.said_at, zone)}"
+    """The times that the passages name in other words than dates, and when the note was said.
+
+    By the calendar of `zone`: `2026-05-07 "yesterday", said 2026-05-08`.
+    """
+    named = ((one.window, passage.quote(one)) for passage in hit.passages for one in passage.times)
+    told = [f'{window} "{one_line(quote)}"' for window, quote in named if str(window.first.year) not in quote]
+    return ", ".join([*dict.fromkeys(told[:MOST_TIMES]), f"said {day_of(hit.note.said_at, zone)}"])
 
 
 def near_identical(hit: Hit) -> list[str]:

@@ -63,4 +63,4 @@ def answered(body: BaseModel | None, status: int = 200, **headers: str) -> Respo
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if body is None:
         return Response(status_code=status, headers=named)
-    return Response(body.model_dump_json(), status, named, "application/json")
+    return Response(body.model_dump_json(by_alias=True), status, named, "application/json")

@@ -123,6 +123,7 @@ _ITEM: dict[str, Any] = {
     "start_char": 0,
     "end_char": len(TEXT),
     "passages": [{"text": TEXT, "start_char": 0, "end_char": len(TEXT)}],
+    "times": [],
     "stitched": None,
     "duplicates": [],
     "text": None,

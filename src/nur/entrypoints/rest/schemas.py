@@ -1,6 +1,6 @@
 """Notes as routes return them, and the parameters of every listing."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
@@ -8,6 +8,8 @@ from pydantic import BaseModel, Field
 
 from nur.domain.chunks import StoredChunk, chunk_public_id
 from nur.domain.notes import Kind, Note, Retention, Sensitivity, Visibility
+from nur.domain.search import Passage
+from nur.domain.times import Grain, TimeMention
 from nur.domain.writes import NearDuplicate
 from nur.entrypoints.rest.fields import Source
 
@@ -144,4 +146,29 @@ class NoteOut(BaseModel):
             deleted_at=note.deleted_at,
             metadata=dict(meta.metadata),
             **more,
+        )
+
+
+class TimeOut(BaseModel):
+    """A time that a passage names, as days on the calendar of NUR_TIMEZONE."""
+
+    quote: str
+    first: date = Field(serialization_alias="from")
+    last: date = Field(serialization_alias="to", description="included")
+    grain: Grain
+    anchor: Literal["said", "absolute"] = Field(description="said: counted from `ts`")
+    start_char: int
+    end_char: int
+
+    @classmethod
+    def of(cls, passage: Passage, one: TimeMention) -> "TimeOut":
+        """From the service's."""
+        return cls(
+            quote=passage.quote(one),
+            first=one.window.first,
+            last=one.window.last,
+            grain=one.window.grain,
+            anchor="said" if one.is_relative else "absolute",
+            start_char=one.start_char,
+            end_char=one.end_char,
         )

@@ -14,7 +14,7 @@ from nur.domain.search import Hit, Mode, Payload, SearchRequest, SearchResult
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.schemas import NoteOut
+from nur.entrypoints.rest.schemas import NoteOut, TimeOut
 
 router = APIRouter(prefix="/v2", tags=["searches"])
 
@@ -131,6 +131,7 @@ class ItemOut(BaseModel):
     start_char: int | None
     end_char: int | None
     passages: list[PassageOut]
+    times: list[TimeOut] = Field(description="that the passages name")
     stitched: StitchedOut | None
     duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
     text: str | None = Field(description="the whole text; with l2 alone")
@@ -169,6 +170,7 @@ class ItemOut(BaseModel):
             start_char=best.start_char if best else None,
             end_char=best.end_char if best else None,
             passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in passages],
+            times=[TimeOut.of(p, one) for p in passages for one in p.times],
             stitched=None
             if expanded is None
             else StitchedOut(text=expanded.text, start_char=expanded.start_char, end_char=expanded.end_char),

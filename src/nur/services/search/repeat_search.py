@@ -11,12 +11,14 @@ from nur.domain.search import EmptyReason, Hit, Passage, Payload, SearchResult
 from nur.domain.traces import filter_from_json
 from nur.ports.search_log import HitRecord
 from nur.services.search.extract_passages import chunk_id_of, with_neighbours
+from nur.services.search.shown_times import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from nur.domain.access import Caller
+    from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.chunks import ChunkStore, ChunkWithNote
@@ -54,13 +56,14 @@ class RepeatSearch:
     notes: NoteStore
     privacy: PrivacyFilter
     clock: Clock
+    zone: Zone
 
     async def __call__(self, search_id: UUID, caller: Caller) -> RepeatedSearch:
         """The same answer, without what may no longer be shown. Raises NotFound."""
         trace = await self.search_log.session(caller.tenant, search_id)
         if trace is None or trace.principal != caller.principal.name:
             raise NotFound(f"Search {search_id} not found")
-        hits = await self._hits(trace, caller)
+        hits = with_times(await self._hits(trace, caller), self.zone)
         outcome = trace.outcome
         result = SearchResult(
             hits=tuple(hits),

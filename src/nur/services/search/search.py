@@ -18,10 +18,12 @@ from nur.retrieval.ranking.grouping import best_per_note, shortlist
 from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import PieceQuestion, rank
 from nur.services.search.search_log import SearchRun, Stopwatch
+from nur.services.search.shown_times import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.moments import Zone
     from nur.domain.search import Hit, SearchRequest
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
@@ -52,6 +54,7 @@ class Search:
     clock: Clock
     calibration: ModelCalibration
     fusion: Fusion
+    zone: Zone
 
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Best hits first, one per note; `degraded` names each ranker that did not answer."""
@@ -87,6 +90,7 @@ class Search:
         stopwatch.lap("rerank")
         best = ordered.groups[: request.limit]
         hits = await self.extract_passages(request, found.question.terms, ranked, best, ordered.scores)
+        hits = with_times(hits, self.zone)
         stopwatch.lap("passages")
         degraded = found.degraded + ordered.degraded
         reason = None if hits else _empty_reason(found)

@@ -178,6 +178,7 @@ def test_the_structured_hit_has_evidence_provenance_and_offsets() -> None:
             "snippet": "a passage",
             "start_char": 7,
             "end_char": 16,
+            "times": [],
             "passages": [{"text": "a passage", "start_char": 7, "end_char": 16}],
             "evidence": {"source_system": "drive", "source_id": "1"},
             "provenance": {
