@@ -13,8 +13,6 @@ _BEGINNINGS = (b"%PDF-",)
 _OLDER = frozenset({".doc", ".ppt", ".xls"})
 #: How much of a file tells text from other data.
 HEAD_BYTES = 8192
-#: UTF-16 without a mark: of text in Latin letters nearly every second byte is zero.
-_ZERO_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,13 @@ FORMATS: dict[str, FileFormat] = {
         FileFormat("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")),
         FileFormat("markdown", "Markdown", (".md", ".markdown", ".mdx", ".mdown")),
         FileFormat("html", "HTML", (".html", ".htm", ".xhtml")),
+        FileFormat("csv", "CSV", (".csv", ".tsv", ".tab", ".psv")),
+        FileFormat("json", "JSON", (".json", ".jsonl", ".ndjson")),
+        FileFormat("email", "e-mail", (".eml",)),
+        FileFormat("mbox", "mailbox", (".mbox", ".mbx")),
+        FileFormat("subtitles", "subtitles", (".srt", ".vtt")),
+        FileFormat("whatsapp", "WhatsApp chat", ()),
+        FileFormat("export", "chat export", (".zip",), is_text=False),
         FileFormat("code", "source code and configuration", tuple(_CODE)),
     )
 }
@@ -56,8 +61,17 @@ def is_text(head: bytes) -> bool:
     """Whether a file that begins so is text, in whatever encoding."""
     if head.startswith(_BOMS) or b"\0" not in head:
         return True
+    return utf16_without_mark(head) is not None
+
+
+def utf16_without_mark(head: bytes) -> str | None:
+    """Which UTF-16 it is, if it reads as such; of Latin letters every second byte is zero."""
     even, odd = head[::2].count(0), head[1::2].count(0)
-    return min(even, odd) == 0 and max(even, odd) >= _ZERO_SHARE * len(head)
+    encoding = "utf-16-be" if even > odd else "utf-16-le"
+    text = head[: len(head) // 2 * 2].decode(encoding, "replace")
+    seen = text[:-1] if len(head) == HEAD_BYTES else text  # the last character of a beginning may be half of one
+    readable = all(character.isprintable() or character in "\t\r\n\ufeff" for character in seen)
+    return encoding if seen and readable and "\ufffd" not in seen else None
 
 
 def can_be_read(name: str, head: bytes) -> bool:

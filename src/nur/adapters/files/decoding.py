@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 
+from nur.domain.file_formats import HEAD_BYTES, utf16_without_mark
+
 # Longer marks first: the one of UTF-32 begins with the one of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -12,7 +14,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_HEAD = 4096
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
@@ -20,7 +21,8 @@ def decode(data: bytes, declared: str | None = None) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _lines(data.decode(encoding, "replace"))
-    guesses = (_known(declared), _without_mark(data), "utf-8", "cp1252", "latin-1")
+    head = data[:HEAD_BYTES]
+    guesses = (_known(declared), utf16_without_mark(head) if b"\0" in head else None, "utf-8", "cp1252", "latin-1")
     for guess in filter(None, guesses):
         try:
             return _lines(data.decode(guess))
@@ -35,14 +37,6 @@ def _known(declared: str | None) -> str | None:
         return codecs.lookup(declared).name if declared else None
     except LookupError:
         return None
-
-
-def _without_mark(data: bytes) -> str | None:
-    """UTF-16 without a mark: every second byte of its Latin letters is zero."""
-    head = data[:_HEAD]
-    if b"\0" not in head:
-        return None
-    return "utf-16-be" if head[::2].count(0) > head[1::2].count(0) else "utf-16-le"
 
 
 def _lines(text: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.decoding import clean
+from nur.adapters.files import archives
+from nur.adapters.files.decoding import clean, decode
+from nur.adapters.files.parsers import whatsapp
 from nur.adapters.files.source import SourceFile, Unreadable
 from nur.domain.documents import MOST_CHARACTERS, MOST_PLACES
 from nur.domain.file_formats import FORMATS, HEAD_BYTES, FileFormat, is_text, suffix_format
@@ -22,6 +25,12 @@ READER_VERSION = "1"
 _LONGEST_TITLE = 500
 _LONGEST_NAME = 200
 _MOST_PARTICIPANTS = 100
+#: Several headers, one of which every message has; or the line that a mailbox begins with.
+_MAIL = re.compile(
+    rb"(?:From \S{1,200}[ \t][^\n]{1,100}\n)?(?=(?:[\w-]{2,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2})"
+    rb"(?=(?:.*\n)*(?:From|Received|Message-ID|Return-Path):)",
+    re.IGNORECASE,
+)
 #: Beginnings of what cannot be read, and what to do about it.
 _REFUSED = {
     b"\xd0\xcf\x11\xe0": "It is an older Office file: save it as .docx, .pptx or .xlsx.",
@@ -51,17 +60,28 @@ def detect(file: SourceFile) -> FileFormat:
     for beginning, message in _REFUSED.items():
         if head.startswith(beginning):
             raise Unreadable(message)
+    if head.startswith(archives.BEGINNING):
+        return FORMATS["export"]
     if not is_text(head):
         raise Unreadable("It is not text, and not a format that can be read.")
     return _text_format(file, head)
 
 
 def _text_format(file: SourceFile, head: bytes) -> FileFormat:
+    """By the ending; plain text and endings that say nothing by how the text begins."""
     known = suffix_format(file.name)
+    if known is not None and known.is_text and known.name != "text":
+        return known
+    if whatsapp.looks_like(decode(head)):
+        return FORMATS["whatsapp"]
     if known is not None and known.is_text:
         return known
-    opening = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower()
-    return FORMATS["html"] if opening.startswith((b"<!doctype html", b"<html")) else FORMATS["text"]
+    opening = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:2000]
+    if opening.lower().startswith((b"<!doctype html", b"<html")):
+        return FORMATS["html"]
+    if _MAIL.match(opening):
+        return FORMATS["mbox" if opening.startswith(b"From ") else "email"]
+    return FORMATS["text"]
 
 
 def _parser(known: FileFormat) -> _Parser:

@@ -84,7 +84,8 @@ class IngestFile:
             return IngestedFile((), known)
         documents = await self.reader.read(file.name, file.data)
         first, others = _description(file, documents[0]), documents[1:]
-        first = replace(first, metadata={**first.metadata, DIGEST: digest})
+        if _is_file_itself(documents[0]):
+            first = replace(first, metadata={**first.metadata, DIGEST: digest})
         slots = asyncio.Semaphore(AT_ONCE)
 
         async def store(document: Document) -> Stored:
@@ -108,6 +109,11 @@ class IngestFile:
         if note is None or not is_alive(note, self.clock.now()):
             return None
         return note if note.meta.metadata.get(DIGEST) == digest else None
+
+
+def _is_file_itself(document: Document) -> bool:
+    """Whether it is known by the file, and not by an id of its own."""
+    return not document.part and document.source_id is None
 
 
 def _digest(file: IncomingFile, stated: Protection, reader_version: str) -> str:

@@ -1,0 +1,68 @@
+"""Conversations as text: one paragraph per message, with its time and its speaker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.adapters.files.building import TextBuilder
+from nur.domain.documents import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+#: A longer conversation keeps no list of its messages: each still has its time in the text.
+MOST_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    speaker: str
+    text: str
+    at: datetime | None = None
+    id: str | None = None
+
+
+def conversation(
+    messages: Sequence[Message],
+    *,
+    system: str,
+    source_id: str,
+    title: str | None,
+    url: str | None = None,
+    type_: str = "chat",
+) -> Document:
+    """The document of a conversation, `[2026-03-01 14:05] Ada: text` per message; times are UTC."""
+    built = TextBuilder()
+    for message in messages:
+        if message.id and len(messages) <= MOST_LISTED:
+            built.place(f"message {message.id}")
+        built.add(paragraph(message.speaker, message.text, stamp(message.at)))
+    times = [message.at for message in messages if message.at is not None]
+    return Document(
+        text=built.text,
+        type=type_,
+        title=title,
+        participants=tuple(dict.fromkeys(message.speaker for message in messages)),
+        occurred_at=min(times, default=None),
+        url=url,
+        part=source_id,
+        source_system=system,
+        source_id=source_id,
+        places=built.places,
+        metadata={"messages": len(messages)},
+    )
+
+
+def paragraph(speaker: str, text: str, stamp: str) -> str:
+    """One message. Further lines are indented: nothing that is quoted in a message looks like another speaker's."""
+    name = " ".join(speaker.replace(":", " ").split())
+    return f"{stamp}{name}: " + "\n  ".join(text.strip().splitlines())
+
+
+def stamp(at: datetime | None) -> str:
+    """A message's time, to be put before its speaker."""
+    return "" if at is None else f"[{at:%Y-%m-%d %H:%M}] "
