@@ -10,7 +10,7 @@ _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_U
 #: Of formats that are known by their first bytes, whatever the name.
 _BEGINNINGS = (b"%PDF-",)
 #: Tried, so that the answer says what to do instead.
-_OLDER = frozenset({".doc", ".ppt", ".xls"})
+_OLDER = frozenset({".doc", ".ppt"})
 #: How much of a file tells text from other data.
 HEAD_BYTES = 8192
 
@@ -39,6 +39,10 @@ FORMATS: dict[str, FileFormat] = {
         FileFormat("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")),
         FileFormat("markdown", "Markdown", (".md", ".markdown", ".mdx", ".mdown")),
         FileFormat("html", "HTML", (".html", ".htm", ".xhtml")),
+        FileFormat("pdf", "PDF", (".pdf",), is_text=False, extra="files"),
+        FileFormat("docx", "Word", (".docx", ".docm"), is_text=False, extra="files"),
+        FileFormat("pptx", "PowerPoint", (".pptx", ".pptm"), is_text=False, extra="files"),
+        FileFormat("xlsx", "spreadsheets", (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), is_text=False, extra="files"),
         FileFormat("csv", "CSV", (".csv", ".tsv", ".tab", ".psv")),
         FileFormat("json", "JSON", (".json", ".jsonl", ".ndjson")),
         FileFormat("email", "e-mail", (".eml",)),

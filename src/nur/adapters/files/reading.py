@@ -31,11 +31,13 @@ _MAIL = re.compile(
     rb"(?=(?:.*\n)*(?:From|Received|Message-ID|Return-Path):)",
     re.IGNORECASE,
 )
-#: Beginnings of what cannot be read, and what to do about it.
-_REFUSED = {
-    b"\xd0\xcf\x11\xe0": "It is an older Office file: save it as .docx, .pptx or .xlsx.",
-    b"{\\rtf": "RTF is not read: save it as .docx.",
+#: What only an archive of this format holds.
+_INSIDE = {
+    "docx": {"word/document.xml"},
+    "pptx": {"ppt/presentation.xml"},
+    "xlsx": {"xl/workbook.xml", "xl/workbook.bin"},
 }
+_OLDER_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
 def documents(file: SourceFile) -> Iterator[Document]:
@@ -57,14 +59,28 @@ def documents(file: SourceFile) -> Iterator[Document]:
 def detect(file: SourceFile) -> FileFormat:
     """The format: what the bytes say wins over the name. Raises Unreadable."""
     head = file.data[:HEAD_BYTES]
-    for beginning, message in _REFUSED.items():
-        if head.startswith(beginning):
-            raise Unreadable(message)
+    if head.startswith(_OLDER_OFFICE):
+        if file.suffix == ".xls":
+            return FORMATS["xlsx"]
+        raise Unreadable("It is an older Office file, or protected by a password: save it as .docx, .pptx or .xlsx.")
+    if head.startswith(b"{\\rtf"):
+        raise Unreadable("RTF is not read: save it as .docx.")
+    if head.startswith(b"%PDF-"):
+        return FORMATS["pdf"]
     if head.startswith(archives.BEGINNING):
-        return FORMATS["export"]
+        return _archive_format(file)
     if not is_text(head):
         raise Unreadable("It is not text, and not a format that can be read.")
     return _text_format(file, head)
+
+
+def _archive_format(file: SourceFile) -> FileFormat:
+    """What an archive holds says what it is."""
+    names = set(archives.opened(file.data).namelist())
+    for name, inner in _INSIDE.items():
+        if names & inner:
+            return FORMATS[name]
+    return FORMATS["xlsx" if file.suffix == ".ods" else "export"]
 
 
 def _text_format(file: SourceFile, head: bytes) -> FileFormat:

@@ -25,6 +25,8 @@ def lines(rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]
 
     Empty cells and empty rows are left out.
     """
+    empty = next((number for number, row in enumerate(rows) if any(cell.strip() for cell in row)), len(rows))
+    rows, first_number = rows[empty:], first_number + empty
     header = [" ".join(cell.split()) for cell in rows[0]] if has_header(rows) else []
     if header:
         yield f"Columns: {', '.join(cell for cell in header if cell)}"

@@ -28,6 +28,7 @@ _PREFIXES = {
     "li": "- ",
     "pre": "",
 }
+_HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
 #: Names of meta tags, best first.
 _AUTHOR = ("author", "article:author", "dc.creator")
@@ -52,11 +53,17 @@ def document(html: str) -> Document:
     meta = reader.meta
     return Document(
         text=reader.built.text,
-        title=reader.title.strip() or _first(meta, _TITLE) or reader.first_heading or None,
+        title=reader.title.strip() or _first(meta, _TITLE) or first_heading(reader.built.text),
         author=_first(meta, _AUTHOR),
         occurred_at=moment(_first(meta, _DATE)),
         url=_first(meta, _URL),
     )
+
+
+def first_heading(text: str) -> str | None:
+    """The first heading of a text that was made here."""
+    found = _HEADING.search(text[:4000])
+    return found[1] if found else None
 
 
 def _first(meta: dict[str, str], names: tuple[str, ...]) -> str | None:
@@ -71,7 +78,6 @@ class _Reader(HTMLParser):
         self.built = TextBuilder()
         self.meta: dict[str, str] = {}
         self.title = ""
-        self.first_heading = ""
         self._line: list[str] = []
         self._prefix = ""
         self._skipped: list[str] = []
@@ -127,8 +133,6 @@ class _Reader(HTMLParser):
         text = "".join(self._line)
         line = text if self._preformatted else " ".join(text.split())
         if line.strip():
-            if self._prefix.startswith("#") and not self.first_heading:
-                self.first_heading = line
             self.built.add(f"```\n{line.strip(chr(10))}\n```" if self._preformatted else self._prefix + line)
         self._line, self._prefix = [], ""
 
