@@ -3,55 +3,21 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.adapters.sql.sqlite.threads import SqliteRunner
+from tests.counting_runner import Count, CountingRunner
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from sqlalchemy import Connection
+    from collections.abc import AsyncIterator
 
     from tests.acceptance.conftest import Door, OpenWithoutJobs
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 MEMORY = {"type": "fact", "confidence": 1.0}
 STORED = ["Tea is drunk at four.", "Tea is drunk at four!", "Milk goes into tea.", "The bridge is closed."]
 LONG = " ".join(f"Keeper {number} of the lighthouse drinks tea at {number}." for number in range(400))
-
-
-class Count(NamedTuple):
-    """Transactions of one call."""
-
-    reads: int
-    writes: int
-
-
-class CountingRunner(SqliteRunner):
-    """Counts the transactions that the stores run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._reads = self._writes = 0
-
-    async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        self._reads += 1
-        return await super().read(body, *args, **kwargs)
-
-    async def write(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        self._writes += 1
-        return await super().write(body, *args, **kwargs)
-
-    def take(self) -> Count:
-        """What was counted since the last time."""
-        count = Count(self._reads, self._writes)
-        self._reads = self._writes = 0
-        return count
 
 
 @asynccontextmanager
