@@ -8,7 +8,7 @@ COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-ur
 PIN = $(COMPILE) --all-extras pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit dist bench conformance faults pins clean
+.PHONY: help serve test check unit dist bench conformance faults mutants pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ conformance: .venv/.dev ## the protocol's own suite and inspector; Node comes fr
 
 faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 	$(BIN)/python -m pytest tests/faults -n 2
+
+mutants: .venv/.dev ## change the code in a sample of places and see whether the fast tests notice; `make mutants ROOMS=domain SAMPLE=50`
+	nice -n 15 $(BIN)/python -m tests.mutants $(ROOMS) $(if $(SAMPLE),--sample $(SAMPLE))
 
 pins: ## pin every dependency again, in plain constraint files
 	$(PIN) -o requirements/run.txt

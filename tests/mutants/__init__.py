@@ -1,0 +1,1 @@
+"""Mutation testing: do the fast tests notice when the code is changed?"""

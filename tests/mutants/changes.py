@@ -1,0 +1,92 @@
+"""Small changes to a module's source that tests should notice, one at a time."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+}
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One expression, replaced."""
+
+    line: int
+    before: str
+    after: str
+    source: str  #: the whole module, changed
+
+
+def changes(source: str) -> list[Change]:
+    """Every change of a module, in the order of its lines. What only type checkers read stays."""
+    tree = ast.parse(source)
+    made = [
+        Change(node.lineno, ast.unparse(node), after, _replaced(source, node, after))
+        for node, after in _replacements(tree)
+    ]
+    return sorted(made, key=lambda change: (change.line, change.before, change.after))
+
+
+def _replacements(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    for node in _executed(tree):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+            yield node, f"({left} {_COMPARISONS[type(node.ops[0])]} {right})"
+        elif isinstance(node, ast.BoolOp):
+            other = " or " if isinstance(node.op, ast.And) else " and "
+            yield node, f"({other.join(f'({ast.unparse(value)})' for value in node.values)})"
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield node, f"bool({ast.unparse(node.operand)})"
+        elif isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+            yield node, f"({ast.unparse(node.left)} {_ARITHMETIC[type(node.op)]} {ast.unparse(node.right)})"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            yield node, str(not node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            yield node, repr(node.value + 1)
+        elif isinstance(node, ast.IfExp):
+            yield node, f"({ast.unparse(node.orelse)} if {ast.unparse(node.test)} else {ast.unparse(node.body)})"
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run: not annotations, and not what stands under TYPE_CHECKING or in an f-string."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.JoinedStr) or not isinstance(child, ast.AST):
+                continue
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            yield child
+            yield from _executed(child)
+
+
+def _replaced(source: str, node: ast.expr, after: str) -> str:
+    """The source with this node replaced; offsets of the tree count bytes."""
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    lines = source.encode().splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    first = starts[node.lineno - 1] + node.col_offset
+    last = starts[node.end_lineno - 1] + node.end_col_offset
+    whole = source.encode()
+    return (whole[:first] + after.encode() + whole[last:]).decode()
