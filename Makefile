@@ -4,8 +4,10 @@ BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 # Not quiet: the first run downloads for a minute or two, and whoever waits sees what.
 INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
+UNINSTALL = $(if $(UV),$(UV) pip uninstall -q --python $(BIN)/python,$(BIN)/python -m pip uninstall -q -y)
 COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate
-PIN = $(COMPILE) --all-extras pyproject.toml
+# Not the extra "models": its package is built here, from the folder models/.
+PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test check unit dist bench conformance faults mutants pins clean
@@ -25,7 +27,11 @@ $(BIN)/python:
 	@echo "Installing the packages that checks and tests need into .venv."
 	$(INSTALL) -r requirements/dev.txt && touch $@
 
-serve: .venv/.run ## set everything up and run the server on http://127.0.0.1:3000
+.venv/.models: models/pyproject.toml models/src/nur_models/models.json release/model_files.py .venv/.run
+	@echo "Installing the sentence models into .venv: 115 MB to download, once."
+	$(INSTALL) ./models && touch $@
+
+serve: .venv/.models ## set everything up and run the server on http://127.0.0.1:3000
 	$(BIN)/nur serve
 
 test: check unit ## set everything up and run every check and test
@@ -39,6 +45,7 @@ check: .venv/.dev ## style, types, import rules, spelling
 	$(BIN)/typos
 
 unit: .venv/.dev ## the test suite: unit, contract, integration, acceptance
+	@rm -f .venv/.models; $(UNINSTALL) nur-memory-models 2>/dev/null || true # new stores would use them
 	$(BIN)/python -m pytest -n 2 --randomly-seed=1 --cov --cov-report=
 	@echo "Lines and branches that the tests reach, in percent (details: $(BIN)/coverage report --skip-covered):"
 	@$(BIN)/coverage report --format=total
@@ -47,8 +54,9 @@ dist: .venv/.dev ## build wheel, sdist and MCPB bundle into dist/, and check the
 	$(INSTALL) -r requirements/dist.txt
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --wheel --outdir dist/models models
 	$(BIN)/python -m release.bundle dist
-	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz dist/models/*.whl
 	$(BIN)/python -m pytest tests/dist
 
 bench: .venv/.dev ## benchmarks: figures as ratios in one run; `make bench NAMES="start search"` runs some

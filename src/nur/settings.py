@@ -89,8 +89,9 @@ class Settings(BaseSettings):
     chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
 
     # Embeddings
-    embeddings: Literal["auto", "openai", "local", "onnx"] = Field(
-        default="auto", description="auto is resolved once, when the store is made: openai with a key, else local"
+    embeddings: Literal["auto", "openai", "models", "local", "onnx"] = Field(
+        default="auto",
+        description="auto, resolved when the store is made: openai with a key, else models if installed, else local",
     )
     onnx_model: Path | None = Field(default=None, description="for EMBEDDINGS=onnx: a sentence-transformers folder")
     openai_api_key: SecretStr | None = Field(default=None, description="key of the embedding provider")

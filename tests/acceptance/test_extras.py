@@ -37,6 +37,7 @@ def run_without(*modules: str, folder: Path, **settings: str) -> subprocess.Comp
         ("tokenizers", {"EMBEDDINGS": "onnx", "ONNX_MODEL": "model"}, "onnx"),
         ("onnxruntime", {"RERANK": "onnx", "RERANK_MODEL": "model"}, "onnx"),
         ("tokenizers", {"NUR_CONFIG": "tokens.toml"}, "tokenizers"),
+        ("nur_models", {"EMBEDDINGS": "models"}, "models"),
     ],
 )
 def test_the_error_names_the_extra(tmp_path: Path, module: str, settings: dict[str, str], extra: str) -> None:

@@ -11,10 +11,12 @@ import pytest
 from nur.adapters.local.embedder import LocalEmbedder
 from nur.adapters.onnx.embedder import OnnxEmbedder
 from nur.adapters.openai.embedder import OpenAIEmbedder
+from nur.adapters.sentences.embedder import SentenceEmbedder
 from nur.domain.embedding import EmbeddingModel
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
 from tests.onnx_models import embed_words
+from tests.sentence_models import installed
 from tests.servers.openai_stub import OpenAIStub
 
 if TYPE_CHECKING:
@@ -51,9 +53,21 @@ def local() -> Iterator[LocalEmbedder]:
     asyncio.run(embedder.close())
 
 
-@pytest.fixture(params=["openai", "local", "onnx", "in_memory"])
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentenceEmbedder]:
+    """With random weights; the package that has real ones is not part of a test environment."""
+    with installed(tmp_path_factory.mktemp("models")):
+        embedder = SentenceEmbedder()
+        yield embedder
+        asyncio.run(embedder.close())
+
+
+@pytest.fixture(params=["openai", "local", "models", "onnx", "in_memory"])
 async def embedder(
-    request: pytest.FixtureRequest, local: LocalEmbedder, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    local: LocalEmbedder,
+    sentences: SentenceEmbedder,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Embedder]:
     if request.param == "openai":
         with OpenAIStub() as stub:
@@ -61,6 +75,9 @@ async def embedder(
             openai = OpenAIEmbedder(model, api_key="sk-test", count_tokens=len, base_url=stub.url, clock=ManualClock())
             yield openai
             await openai.close()
+        return
+    if request.param == "models":
+        yield sentences
         return
     if request.param == "onnx":
         onnx = OnnxEmbedder(embed_words(tmp_path_factory.mktemp("model"), WORDS))

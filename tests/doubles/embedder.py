@@ -12,7 +12,7 @@ from nur.domain.embedding import EmbeddingModel, Probe
 from nur.domain.errors import EmbedderDown, EmbedderRefused, NurError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nur.ports.embedder import Floats
 
@@ -78,3 +78,32 @@ class InMemoryEmbedder:
             raise EmbedderRefused("Invalid text for embedding: told to refuse", failed=texts, total=texts)
         if self.down:
             raise EmbedderDown("The embedding provider is down.", failed=texts, total=texts)
+
+
+class InMemoryPieceEmbedder(InMemoryEmbedder):
+    """One that embeds pieces; words that mean the same in its languages share a direction."""
+
+    def __init__(self, synonyms: Mapping[str, str], dimensions: int = 64) -> None:
+        super().__init__(dimensions)
+        self.model = EmbeddingModel("in_memory", "pieces", dimensions)
+        self._synonyms = synonyms
+
+    async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One unit vector a text, in order."""
+        return await super().embed([self._plain(text) for text in texts], progress)
+
+    async def embed_query(self, text: str) -> Floats:
+        """The vector of a stored text; not counted."""
+        return await super().embed_query(self._plain(text))
+
+    async def embed_pieces(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One unit vector per piece."""
+        return await self.embed(texts, progress)
+
+    def similarity(self, vectors: Floats, question: Floats) -> Floats:
+        """Cosines."""
+        found: Floats = vectors @ question
+        return found
+
+    def _plain(self, text: str) -> str:
+        return " ".join(self._synonyms.get(word, word) for word in _WORD.findall(text.casefold()))

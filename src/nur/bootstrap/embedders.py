@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.adapters.absent_embedder import AbsentEmbedder
 from nur.adapters.guarded.embedder import GuardedEmbedder
+from nur.adapters.sentences.package import SENTENCE_MODEL, are_installed
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.observability.events import EventLog
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 log = EventLog("Bootstrap")
 
-LOCAL_PROVIDER, OPENAI_PROVIDER, ONNX_PROVIDER = "local", "openai", "onnx"
+LOCAL_PROVIDER, OPENAI_PROVIDER, ONNX_PROVIDER, MODELS_PROVIDER = "local", "openai", "onnx", "models"
 EMBEDDING_VERSION, FIRST_EMBEDDING_VERSION = "embedding_version", "first_embedding_version"  #: facts of the store
 NO_KEY = (
     "OPENAI_API_KEY is not set, and the store's vectors are of {version}: searches answer by words alone, and new "
@@ -32,8 +33,17 @@ NO_OPENAI = (
     "Vectors of {version} need an extra: pip install 'nur-memory[openai]'. "
     "A new store without OpenAI: set EMBEDDINGS=local."
 )
+NO_MODELS = (
+    "Vectors of {version} need an extra: pip install 'nur-memory[models]'. "
+    "Without it: set EMBEDDINGS=local for a new store, or leave these models with: nur reembed --to local"
+)
 #: The setting that names a provider's model.
-MODEL_SETTINGS = {OPENAI_PROVIDER: "OPENAI_EMBED_MODEL", ONNX_PROVIDER: "ONNX_MODEL", LOCAL_PROVIDER: "EMBEDDINGS"}
+MODEL_SETTINGS = {
+    OPENAI_PROVIDER: "OPENAI_EMBED_MODEL",
+    ONNX_PROVIDER: "ONNX_MODEL",
+    MODELS_PROVIDER: "EMBEDDINGS",
+    LOCAL_PROVIDER: "EMBEDDINGS",
+}
 
 
 async def store_embedder(settings: Settings, stores: Stores, clock: Clock) -> Embedder:
@@ -117,13 +127,15 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
         return _onnx(settings).model
     if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
         return EmbeddingModel(OPENAI_PROVIDER, settings.openai_embed_model, settings.openai_embed_dims)
+    if settings.embeddings == MODELS_PROVIDER or (settings.embeddings == "auto" and are_installed()):
+        return SENTENCE_MODEL
     from nur.adapters.local.static_model import DIMENSIONS, NAME
 
     return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
 
 
 def named_model(settings: Settings, name: str) -> EmbeddingModel:
-    """`local`, `openai`, `onnx` (as configured), or provider:model:dimensions. Raises BadConfiguration."""
+    """`models`, `local`, `openai`, `onnx` (as configured), or provider:model:dimensions. Raises BadConfiguration."""
     if name in MODEL_SETTINGS:
         return wanted_model(settings.model_copy(update={"embeddings": name}))
     try:
@@ -131,11 +143,11 @@ def named_model(settings: Settings, name: str) -> EmbeddingModel:
     except ValueError:
         model = EmbeddingModel("", "", 0)
     local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
-    if model.provider == ONNX_PROVIDER and model == _onnx(settings).model:
+    if model == SENTENCE_MODEL or (model.provider == ONNX_PROVIDER and model == _onnx(settings).model):
         return model
     if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
         raise BadConfiguration(
-            f"No such model: {name}. Use local, openai, onnx, {local.version} or openai:MODEL:DIMENSIONS."
+            f"No such model: {name}. Use models, local, openai, onnx, {local.version} or openai:MODEL:DIMENSIONS."
         )
     return model
 
@@ -165,6 +177,12 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
         from nur.adapters.local.embedder import LocalEmbedder
 
         return LocalEmbedder()
+    if model.provider == MODELS_PROVIDER:
+        if model != SENTENCE_MODEL or not are_installed():
+            raise BadConfiguration(NO_MODELS.format(version=model.version))
+        from nur.adapters.sentences.embedder import SentenceEmbedder
+
+        return SentenceEmbedder()
     if model.provider == ONNX_PROVIDER:
         found = _onnx(settings)
         if found.model != model:

@@ -12,6 +12,7 @@ from nur.bootstrap.embedders import measured_calibration, open_named, packaged_t
 from nur.domain.protection import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
+from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.fingerprint import FINGERPRINT
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
@@ -276,7 +277,15 @@ def _search(
     vocabulary = Vocabulary(stores.chunks, query_vector.token_table)
     return Search(
         retrieve=Retrieve(
-            stores.chunks, index, watch_index, embedder, query_vector, vocabulary, clock, calibration.cosine_weight > 0
+            stores.chunks,
+            index,
+            watch_index,
+            embedder,
+            query_vector,
+            vocabulary,
+            clock,
+            compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),
+            reads_model_vectors=isinstance(embedder, PieceEmbedder),
         ),
         rerank=Rerank(reranker, stores.chunks, clock, settings.rerank_deadline, settings.rerank_top),
         extract_passages=ExtractPassages(stores.chunks, clock),

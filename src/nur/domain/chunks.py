@@ -42,6 +42,8 @@ class StoredChunk:
     chunk: Chunk
     content_hash: str
     has_vector: bool
+    pieces: bytes = b""  #: its pieces as stored, and the text that they are of; only `VectorStore.missing` fills these
+    note_text: str = ""
 
 
 def chunk_public_id(public_id: str, index: int, content_hash: str) -> str:

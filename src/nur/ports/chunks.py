@@ -105,6 +105,7 @@ class CandidateQuery:
     vector: Floats | None = None  #: of the question; None: nothing is compared by meaning
     neighbours: Sequence[Neighbour] = ()  #: what the vector index found
     compare_found: bool = True  #: compare chunks found by words with the question, too
+    with_model_vectors: bool = False  #: read the vectors of pieces that the store's own model made
     compare_all: bool = False  #: compare with every vector that matches the filter, not only those not indexed yet
     most_compared: int = 0  #: vectors that may be compared one by one
     embedding_version: str = ""
@@ -118,6 +119,7 @@ class CandidateSet:
     views: Sequence[ScoringView]
     context_turns: Sequence[ScoringView] = ()  #: not ranked, but their terms count for neighbouring turns
     cosines: Mapping[ChunkKey, float] = field(default_factory=dict)  #: of every candidate that has a vector
+    model_vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: of pieces, by the store's own model
     lookalikes: Mapping[ChunkKey, ChunkWithNote] = field(default_factory=dict)  #: candidates with the same terms
     not_visible: Sequence[ChunkKey] = ()  #: found by a ranker, but gone, expired or filtered out
     has_more: bool = False  #: a ranker returned its limit, so there may be others

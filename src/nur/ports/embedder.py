@@ -36,6 +36,19 @@ class TokenTable(Protocol):
 
 
 @runtime_checkable
+class PieceEmbedder(Protocol):
+    """What an embedder has besides that is quick and free enough for pieces: a chunk's vector is the mean of theirs."""
+
+    async def embed_pieces(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One row per piece, in order, float32, unit length. Raises as `Embedder.embed` does."""
+        ...
+
+    def similarity(self, vectors: Floats, question: Floats) -> Floats:
+        """How near each piece is to a question, 1 at most, by the model's own measure."""
+        ...
+
+
+@runtime_checkable
 class Watched(Protocol):
     """What an embedder behind a wire has besides: it remembers how the provider is."""
 

@@ -44,6 +44,7 @@ class NewChunk:
     digest: bytes = b""  #: equal for chunks with the same terms
     words: Mapping[int, str] = field(default_factory=dict)  #: a word of each term, to find words like it
     vector: Floats | None = None  #: None: to be embedded later
+    model_vectors: bytes = b""  #: of its pieces, by the same model, where that embeds pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

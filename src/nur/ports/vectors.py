@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.chunks import ChunkWithNote
     from nur.ports.embedder import Floats
+
+#: For a model that embeds whole chunks.
+NO_PIECES: Mapping[ChunkKey, bytes] = MappingProxyType({})
 
 
 class VectorStore(Protocol):
@@ -26,7 +30,7 @@ class VectorStore(Protocol):
         ...
 
     async def missing(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
-        """A note's chunks that have no vector of this version."""
+        """A note's chunks that have no vector of this version, with their pieces and their note's text."""
         ...
 
     async def attach(
@@ -36,8 +40,12 @@ class VectorStore(Protocol):
         pooled: Floats | None,
         embedding_version: str,
         now: datetime,
+        *,
+        pieces: Mapping[ChunkKey, bytes] = NO_PIECES,
     ) -> None:
         """Add vectors to the note's chunks; existing ones stay. Raises Conflict when those chunks are gone.
+
+        `pieces` has the vectors of each chunk's pieces, where the model embeds them.
 
         A change of metadata alone leaves the chunks: their vectors are kept. Without vectors the revision must match.
         """

@@ -187,3 +187,20 @@ async def test_a_switch_activates_a_version_and_queues_every_note_for_the_index(
     assert await stores.facts.get(NEXT_EMBEDDING_VERSION) is None
     assert not await stores.index_marks.is_indexed(note.note_id)
     assert [job.note_id for job in await stores.outbox.lease("w", 10, START, 60)] == [note.note_id]
+
+
+async def test_vectors_of_pieces_are_read_with_the_candidates_of_their_model(stores: Stores) -> None:
+    note = await write(stores, creation(a_note(), embedded=False))
+    (missing,) = await stores.vectors.missing(note.note_id, EMBEDDING)
+    assert (missing.note_text, missing.pieces) == ("Tea is drunk at four.", creation(note).chunks[0].pieces)
+    pieces = {missing.chunk_key: b"\x01\x02"}
+    await stores.vectors.attach(note, {missing.chunk_key: vector_of("tea")}, None, EMBEDDING, START, pieces=pieces)
+    await stores.vectors.attach(note, {missing.chunk_key: ONES}, None, OTHER_EMBEDDING, START)
+
+    async def found(version: str, *, asked: bool) -> dict[ChunkKey, bytes]:
+        query = a_query(terms=["tea"], embedding_version=version, with_model_vectors=asked)
+        return dict((await stores.chunks.candidates(query)).model_vectors)
+
+    assert await found(EMBEDDING, asked=True) == pieces
+    assert await found(EMBEDDING, asked=False) == {}
+    assert await found(OTHER_EMBEDDING, asked=True) == {}  # that model embeds whole chunks

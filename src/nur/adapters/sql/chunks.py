@@ -143,6 +143,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
         views=views,
         context_turns=context_turns,
         cosines=_cosines(connection, query, views, near.cosines) if near.is_complete else {},
+        model_vectors=_model_vectors(connection, query, [*views, *context_turns]),
         lookalikes=_read(connection, lookalikes(views)),
         not_visible=[key for key in keys if key not in visible],
         has_more=by_words.has_more or len(near.cosines) >= query.limit,
@@ -277,6 +278,19 @@ def _cosines(
     return {key: known[key] for key in keys if key in known} | compared
 
 
+def _model_vectors(
+    connection: Connection, query: CandidateQuery, views: Sequence[ScoringView]
+) -> dict[ChunkKey, bytes]:
+    """The vectors of each chunk's pieces that the store's own model made."""
+    if not query.with_model_vectors:
+        return {}
+    statement = select(_vectors.chunk_key, _vectors.pieces).where(
+        _vectors.chunk_key.in_([view.chunk_key for view in views]),
+        _vectors.embedding_version == query.embedding_version,
+    )
+    return {ChunkKey(row.chunk_key): row.pieces for row in connection.execute(statement).all() if row.pieces}
+
+
 def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats | Sequence[Floats]) -> dict[ChunkKey, float]:
     return dict(zip(keys, (np.asarray(vectors) @ vector).tolist(), strict=True)) if keys else {}
 
@@ -291,7 +305,10 @@ def _candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuer
     near, context_turns = _with_turns(connection, own, query)
     others = [view for view in near if view.note_id != note_id]
     return CandidateSet(
-        views=own, context_turns=[*context_turns, *others], cosines=_cosines(connection, query, own, {})
+        views=own,
+        context_turns=[*context_turns, *others],
+        cosines=_cosines(connection, query, own, {}),
+        model_vectors=_model_vectors(connection, query, [*near, *context_turns]),
     )
 
 

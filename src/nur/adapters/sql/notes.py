@@ -282,7 +282,9 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
     words = {term: word for new in write.chunks for term, word in new.words.items()}
     lexical_index.add(connection, {key: new.terms for key, new in new_chunks.items()}, words)
     vectors = {key: new.vector for key, new in new_chunks.items() if new.vector is not None}
-    add_vectors(connection, vectors, write.embedding_version, now)
+    add_vectors(
+        connection, vectors, write.embedding_version, now, {key: new.model_vectors for key, new in new_chunks.items()}
+    )
     if write.pooled is not None:
         add_pooled(connection, note.note_id, write.pooled, write.embedding_version, now)
     pieces, terms = sum(len(new.terms) for new in write.chunks), sum(new.term_count for new in write.chunks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
@@ -12,6 +12,7 @@ from nur.adapters.sql.chunks import chunks_of
 from nur.adapters.sql.filters import is_current
 from nur.adapters.sql.mapping import CHUNK_COLUMNS, NOTE_COLUMNS, records, to_chunk_with_note
 from nur.adapters.sql.tables import (
+    chunk_pieces,
     memory_note_chunks,
     memory_notes,
     note_chunk_embeddings,
@@ -21,6 +22,7 @@ from nur.adapters.sql.tables import (
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, NoteId
 from nur.ports.store_facts import EMBEDDING_VERSION, NEXT_EMBEDDING_VERSION
+from nur.ports.vectors import NO_PIECES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +40,7 @@ _chunks = memory_note_chunks.c
 _notes = memory_notes.c
 _vectors = note_chunk_embeddings.c
 _pooled = note_embeddings.c
+_pieces = chunk_pieces.c
 
 # Built once: composing a statement costs more than running it.
 _INSERT_VECTORS = insert(note_chunk_embeddings)
@@ -59,9 +62,8 @@ class SqlVectorStore:
         return await self.run.read(_of_notes, note_ids, embedding_version)
 
     async def missing(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
-        """A note's chunks that have no vector of this version."""
-        stored = await self.run.read(chunks_of, note_id, embedding_version)
-        return [chunk for chunk in stored if not chunk.has_vector]
+        """A note's chunks that have no vector of this version, with their pieces and their note's text."""
+        return await self.run.read(_missing, note_id, embedding_version)
 
     async def attach(
         self,
@@ -70,9 +72,11 @@ class SqlVectorStore:
         pooled: Floats | None,
         embedding_version: str,
         now: datetime,
+        *,
+        pieces: Mapping[ChunkKey, bytes] = NO_PIECES,
     ) -> None:
         """Add vectors to the note's chunks; existing ones stay. Raises Conflict when those chunks are gone."""
-        await self.run.write(_attach, note, vectors, pooled, embedding_version, now)
+        await self.run.write(_attach, note, vectors, pooled, embedding_version, now, pieces)
 
     async def page(
         self, embedding_version: str, after: ChunkKey, limit: int, now: datetime
@@ -105,9 +109,13 @@ def vectors_of(connection: Connection, keys: Sequence[ChunkKey], embedding_versi
 
 
 def add_vectors(
-    connection: Connection, vectors: Mapping[ChunkKey, Floats], embedding_version: str, now: datetime
+    connection: Connection,
+    vectors: Mapping[ChunkKey, Floats],
+    embedding_version: str,
+    now: datetime,
+    pieces: Mapping[ChunkKey, bytes],
 ) -> None:
-    """Insert the vectors of chunks."""
+    """Insert the vectors of chunks, and those of their pieces."""
     rows = [
         {
             "chunk_key": key,
@@ -115,6 +123,7 @@ def add_vectors(
             "embedding_dim": len(vector),
             "created_at": now,
             "vec": vector,
+            "pieces": pieces.get(key, b""),
         }
         for key, vector in vectors.items()
     ]
@@ -126,6 +135,17 @@ def add_pooled(connection: Connection, note_id: NoteId, pooled: Floats, embeddin
     """Insert a note's pooled vector, which it must not have yet."""
     row = {"note_id": note_id, "embedding_version": embedding_version, "embedding_dim": len(pooled)}
     connection.execute(_INSERT_POOLED, {**row, "created_at": now, "vec": pooled})
+
+
+def _missing(connection: Connection, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
+    stored = [one for one in chunks_of(connection, note_id, embedding_version) if not one.has_vector]
+    if not stored:
+        return []
+    text = connection.execute(select(_notes.text).where(_notes.note_id == note_id)).scalar_one()
+    keys = [one.chunk_key for one in stored]
+    rows = connection.execute(select(_pieces.chunk_key, _pieces.pieces).where(_pieces.chunk_key.in_(keys)))
+    pieces = {row.chunk_key: row.pieces for row in rows}
+    return [replace(one, pieces=pieces.get(one.chunk_key, b""), note_text=text) for one in stored]
 
 
 def _of_notes(connection: Connection, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
@@ -141,12 +161,13 @@ def _attach(
     pooled: Floats | None,
     embedding_version: str,
     now: datetime,
+    pieces: Mapping[ChunkKey, bytes],
 ) -> None:
     if not _still_there(connection, note, list(vectors)):
         raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
     existing = vectors_of(connection, list(vectors), embedding_version)
     new = {key: vector for key, vector in vectors.items() if key not in existing}
-    add_vectors(connection, new, embedding_version, now)
+    add_vectors(connection, new, embedding_version, now, pieces)
     if pooled is not None:
         key = (_pooled.note_id == note.note_id, _pooled.embedding_version == embedding_version)
         connection.execute(delete(note_embeddings).where(*key))

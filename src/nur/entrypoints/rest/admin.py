@@ -163,7 +163,7 @@ class ReembedIn(Body):
         max_length=200,
         pattern=NO_NUL,
         examples=["openai:text-embedding-3-small:1536"],
-        description="local, openai (as the settings say), or provider:model:dimensions",
+        description="models, local, openai (as the settings say), or provider:model:dimensions",
     )
 
 

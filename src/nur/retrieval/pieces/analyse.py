@@ -27,6 +27,7 @@ _DIGEST_BYTES = 8
 class AnalysedPieces:
     """The pieces of one chunk as they are stored."""
 
+    texts: tuple[str, ...]
     terms: tuple[str, ...]  #: the lexical row of each
     term_count: int  #: words of all of them
     pieces: bytes  #: what scoring reads
@@ -48,6 +49,7 @@ def analyse(text: str, pieces: Sequence[Piece], context: str, vectors: Floats, a
     analysed = [_analysed(text, piece, context, analyzer) for piece in pieces]
     records = [one.record for one in analysed]
     return AnalysedPieces(
+        texts=tuple(text[piece.start : piece.end] for piece in pieces),
         terms=tuple(record.terms.lexical_row() for record in records),
         term_count=sum(record.terms.length for record in records),
         pieces=encode_pieces(records),

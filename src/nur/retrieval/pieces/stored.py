@@ -67,6 +67,11 @@ class PieceTable:
     def __len__(self) -> int:
         return len(self.chunks)
 
+    @property
+    def characters(self) -> NDArray[np.float32]:
+        """The length of each piece."""
+        return (self.ends - self.starts).astype(np.float32)
+
 
 @dataclass(frozen=True, slots=True)
 class AtomTable:
@@ -100,6 +105,12 @@ def decode_pieces(blobs: Sequence[bytes]) -> PieceTable:
     return PieceTable(
         chunks, starts, ends, words.astype(np.float64), terms, contexts, *_terms(blobs, sizes, terms, contexts)
     )
+
+
+def piece_texts(blob: bytes, text: str) -> list[str]:
+    """The texts of one chunk's pieces; `text` is their note's."""
+    table = decode_pieces([blob])
+    return [text[start:end] for start, end in zip(table.starts.tolist(), table.ends.tolist(), strict=True)]
 
 
 def _terms(

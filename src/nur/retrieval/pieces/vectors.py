@@ -44,6 +44,20 @@ def quantised(vectors: Floats) -> NDArray[np.int8]:
     return scaled
 
 
+def weighted_mean(vectors: Floats, weights: Floats, firsts: NDArray[np.int64]) -> Floats:
+    """The weighted mean of each group of vectors, at unit length; groups begin at these places."""
+    return _unit(np.add.reduceat(vectors * weights[:, None], firsts, axis=0))
+
+
+def cosines(vectors: Floats, other: Floats) -> Floats:
+    """The cosine of each unit vector with another one, the same whatever vectors stand beside it.
+
+    A matrix product would round a row by its place.
+    """
+    found: Floats = np.einsum("ij,j->i", vectors, other)
+    return found
+
+
 def decode_vectors(blobs: Sequence[bytes], pieces: int) -> Floats:
     """The vectors of so many pieces, at unit length."""
     stored = np.frombuffer(b"".join(blobs), np.int8).reshape(pieces, -1)

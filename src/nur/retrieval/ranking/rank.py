@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,15 @@ import numpy as np
 from nur.domain.notes import Kind
 from nur.domain.search import Fusion
 from nur.retrieval.pieces.stored import decode_pieces
-from nur.retrieval.pieces.vectors import decode_vectors
+from nur.retrieval.pieces.vectors import cosines as unit_cosines
+from nur.retrieval.pieces.vectors import decode_vectors, weighted_mean
 from nur.retrieval.ranking.confidence import coverage, relevance
 from nur.retrieval.ranking.scores import Meaning, reciprocal_ranks, score_pieces
 from nur.retrieval.ranking.titles import decode_heading
 from nur.retrieval.ranking.turns import with_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from nur.ports.chunks import ScoringView
     from nur.ports.embedder import Floats
     from nur.retrieval.calibration import ModelCalibration
+    from nur.retrieval.pieces.stored import PieceTable
     from nur.retrieval.ranking.queries import WeighedTerms
 
 LEXICAL, DENSE = "lexical", "dense"
@@ -40,6 +42,16 @@ class PieceQuestion:
     text: str
     terms: WeighedTerms
     vector: Floats | None  #: of the packaged model; None: pieces are not compared by meaning
+    model_vector: Floats | None = None  #: of the store's own model
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEvidence:
+    """What the store's own model tells of the candidates."""
+
+    cosines: Mapping[ChunkKey, float]  #: of chunks
+    vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: of their pieces, where the model embeds pieces
+    similarity: Callable[[Floats, Floats], Floats] = unit_cosines  #: of vectors to a question's
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +83,7 @@ class _BestPieces:
     scores: NDArray[np.float64]
     lexical: NDArray[np.float64]
     cosines: NDArray[np.float64]
+    by_model: NDArray[np.float64]  #: cosines, of pieces where the model embeds pieces; NaN where there is none
     matched: NDArray[np.float64]
     pieces: Sequence[NDArray[np.float64]]  #: the scores of all pieces of each
 
@@ -80,6 +93,7 @@ class _BestPieces:
             self.scores[:count],
             self.lexical[:count],
             self.cosines[:count],
+            self.by_model[:count],
             self.matched[:count],
             self.pieces[:count],
         )
@@ -89,7 +103,7 @@ def rank(
     question: PieceQuestion,
     candidates: Sequence[ScoringView],
     beside: Sequence[ScoringView],
-    cosines: Mapping[ChunkKey, float],
+    by_model: ModelEvidence,
     calibration: ModelCalibration,
     fusion: Fusion = Fusion.SCORE,
 ) -> list[Ranked]:
@@ -99,8 +113,8 @@ def rank(
     """
     if not candidates:
         return []
-    best = _best_pieces(question, [*candidates, *beside], cosines, calibration).first(len(candidates))
-    shown = _shown_cosines(best, candidates, cosines, calibration, is_compared=question.vector is not None)
+    best = _best_pieces(question, [*candidates, *beside], by_model, calibration).first(len(candidates))
+    shown = _shown_cosines(best, calibration, is_compared=question.vector is not None)
     scores, lexical = best.scores.round(DIGITS).tolist(), best.lexical.round(DIGITS).tolist()
     cover = coverage(best.matched, question.terms)
     likely = relevance(best.cosines, cover).round(DIGITS).tolist()
@@ -144,43 +158,41 @@ def _order(scores: Mapping[ChunkKey, float]) -> list[ChunkKey]:
     return sorted(scores, key=lambda key: (-scores[key], key))
 
 
-def _shown_cosines(
-    best: _BestPieces,
-    candidates: Sequence[ScoringView],
-    cosines: Mapping[ChunkKey, float],
-    calibration: ModelCalibration,
-    *,
-    is_compared: bool,
-) -> list[float | None]:
-    """The cosine that each hit reports: its chunk's, or its piece's where the chunk's does not count."""
+def _shown_cosines(best: _BestPieces, calibration: ModelCalibration, *, is_compared: bool) -> list[float | None]:
+    """The cosine that each hit reports: the store's own model's, or the packaged one's where that does not count."""
     if calibration.cosine_weight:
-        return [round(near, DIGITS) if (near := cosines.get(one.chunk_key)) is not None else None for one in candidates]
-    return best.cosines.round(DIGITS).tolist() if is_compared else [None] * len(candidates)
+        return [None if np.isnan(near) else near for near in best.by_model.round(DIGITS).tolist()]
+    return best.cosines.round(DIGITS).tolist() if is_compared else [None] * len(best.cosines)
 
 
 def _best_pieces(
     question: PieceQuestion,
     views: Sequence[ScoringView],
-    cosines: Mapping[ChunkKey, float],
+    by_model: ModelEvidence,
     calibration: ModelCalibration,
 ) -> _BestPieces:
     """Every chunk by its best piece; one that waits to be analysed has its cosine alone."""
-    of_chunk = np.array([cosines.get(view.chunk_key, 0.0) for view in views])
+    compared = np.array([by_model.cosines.get(view.chunk_key, np.nan) for view in views])
+    of_chunk = np.nan_to_num(compared)
     best = _BestPieces(
         scores=calibration.shown_weight * of_chunk,
         lexical=np.zeros(len(views)),
         cosines=of_chunk.copy(),
+        by_model=compared,
         matched=np.zeros((len(views), question.terms.ids.size)),
         pieces=[np.zeros(0)] * len(views),
     )
     table = decode_pieces([view.pieces for view in views])
     if not len(table):
         return best
+    own, whole = _model_cosines(question.model_vector, views, by_model, table, compared)
     meaning = Meaning(
         vectors=decode_vectors([view.piece_vectors for view in views], len(table)),
         question=question.vector,
         weight=calibration.piece_weight,
-        chunk_part=calibration.cosine_weight * of_chunk[table.chunks],
+        by_model=calibration.cosine_weight * np.nan_to_num(own),
+        whole_by_model=calibration.cosine_weight * np.nan_to_num(whole),
+        dilution=calibration.dilution,
     )
     titles = [decode_heading(view.heading) for view in views]
     is_turn = np.array([view.kind is Kind.TURN for view in views])
@@ -191,4 +203,32 @@ def _best_pieces(
     chosen = [edges[at] + int(np.argmax(scores[edges[at] : edges[at + 1]])) for at in analysed]
     best.scores[analysed], best.lexical[analysed] = scores[chosen], found.lexical[chosen]
     best.cosines[analysed], best.matched[analysed] = found.cosines[chosen], found.matched[chosen]
+    best.by_model[analysed] = own[chosen]
     return replace(best, pieces=[scores[first:end] for first, end in pairwise(edges)])
+
+
+def _model_cosines(
+    question: Floats | None,
+    views: Sequence[ScoringView],
+    by_model: ModelEvidence,
+    table: PieceTable,
+    compared: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The cosines of each piece and of its chunk, by the store's own model.
+
+    Where it has no vector of the piece, the chunk's stands for both.
+    """
+    own, whole = compared[table.chunks], compared[table.chunks]
+    places = [place for place, view in enumerate(views) if view.chunk_key in by_model.vectors]
+    if question is None or not places:
+        return own, whole
+    pieces = np.flatnonzero(np.isin(table.chunks, places))
+    blobs = [by_model.vectors[views[place].chunk_key] for place in places]
+    if sum(map(len, blobs)) != len(pieces) * len(question):  # cut anew since they were embedded
+        return own, whole
+    decoded = decode_vectors(blobs, len(pieces))
+    own[pieces] = by_model.similarity(decoded, question)
+    firsts = np.flatnonzero(np.diff(table.chunks[pieces], prepend=-1))
+    means = weighted_mean(decoded, table.characters[pieces], firsts)
+    whole[pieces] = np.repeat(by_model.similarity(means, question), np.diff(np.append(firsts, len(pieces))))
+    return own, whole

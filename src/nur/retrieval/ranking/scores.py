@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nur.retrieval.pieces.vectors import cosines, weighted_mean
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -43,11 +45,6 @@ CONTEXT_COUNT = 0.4
 WHOLE_WEIGHT = 0.4
 """What the whole chunk says, beside the piece. 0: BEAM recall@10 −.04; .6: everyday recall@5 −.01."""
 
-DILUTION = 0.05
-"""Added to the score of a whole chunk of several pieces, which is diluted by what does not answer: without it, pieces
-of documents stand lower than memories (everyday recall@5 of details in documents .63 → .67, of all .448 → .450). Not
-for turns, which are compared with each other."""
-
 WHOLE_B = 0.75
 """What length costs a whole chunk, which is long: with .4 BEAM loses .03 recall@10."""
 
@@ -72,7 +69,9 @@ class Meaning:
     vectors: Floats  #: of the pieces, at unit length
     question: Floats | None  #: None: nothing is compared
     weight: float
-    chunk_part: NDArray[np.float64]  #: what its chunk's own vector adds to each piece's score
+    by_model: NDArray[np.float64]  #: what the store's own model adds to each piece's score
+    whole_by_model: NDArray[np.float64]  #: what it adds to the score of each piece's chunk
+    dilution: float  #: what the score of a whole chunk of several pieces lacks
 
 
 def score_pieces(
@@ -89,7 +88,7 @@ def score_pieces(
     _add_expansions(matched, table, terms)
     lexical = matched @ weights
     cosines = _cosines(meaning)
-    own = lexical + meaning.weight * cosines + meaning.chunk_part
+    own = lexical + meaning.weight * cosines + meaning.by_model
     whole = _whole_scores(table, counts, weights, meaning, is_turn)
     return PieceScores((1 - WHOLE_WEIGHT) * own + WHOLE_WEIGHT * whole, lexical, cosines, matched, weights)
 
@@ -97,7 +96,7 @@ def score_pieces(
 def _cosines(meaning: Meaning) -> NDArray[np.float64]:
     if meaning.question is None:
         return np.zeros(len(meaning.vectors))
-    return (meaning.vectors @ meaning.question).astype(np.float64)
+    return cosines(meaning.vectors, meaning.question).astype(np.float64)
 
 
 def _counts(table: PieceTable, titles: Sequence[NDArray[np.uint32]], terms: WeighedTerms) -> NDArray[np.float64]:
@@ -187,12 +186,10 @@ def _whole_scores(
     totals = np.add.reduceat(counts, first, axis=0)
     scores = (totals / (totals + norm[:, None])) @ weights
     if meaning.question is not None:
-        characters = (table.ends - table.starts).astype(np.float32)
-        vectors = np.add.reduceat(meaning.vectors * characters[:, None], first, axis=0)
-        lengths = np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
-        scores = scores + meaning.weight * (vectors @ meaning.question) / lengths
-    diluted = np.where(single | is_turn[table.chunks[first]], 0.0, DILUTION)
-    whole: NDArray[np.float64] = (scores + diluted + meaning.chunk_part[first])[of_piece]
+        vectors = weighted_mean(meaning.vectors, table.characters, first)
+        scores = scores + meaning.weight * cosines(vectors, meaning.question)
+    diluted = np.where(single | is_turn[table.chunks[first]], 0.0, meaning.dilution)  # turns compete with each other
+    whole: NDArray[np.float64] = (scores + diluted + meaning.whole_by_model[first])[of_piece]
     return whole
 
 

@@ -9,8 +9,9 @@ from nur.domain.errors import EmbedderDown, KeyRefused
 from nur.domain.notes import Status
 from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
+from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.pooling import pool
-from nur.services.indexing.embed_texts import embed_texts
+from nur.services.indexing.embed_chunks import ChunkTexts, EmbeddedChunk, embed_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,21 +41,22 @@ class ChunkVectors:
     async def of(
         self,
         chunked: ChunkedText,
-        known: dict[str, Floats],
+        known: dict[str, EmbeddedChunk],
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None,
-    ) -> list[Floats | None]:
-        """One vector per chunk, None for one that is deferred; what is embedded becomes known.
+    ) -> list[EmbeddedChunk | None]:
+        """The vectors of each chunk, None for one that is deferred; what is embedded becomes known.
 
         Raises EmbedderDown and KeyRefused where a failure is to be rejected.
         """
         if on_failure is OnEmbeddingFailure.LATER:
             return [known.get(piece.searchable) for piece in chunked.chunks]
-        missing = [piece for piece in chunked.chunks if piece.searchable not in known]
+        missing = [one for one in chunked.analysed if one.chunk.searchable not in known]
         done = len(chunked.chunks) - len(missing)
         report = (lambda count: progress(done + count, len(chunked.chunks))) if progress else None
+        texts = [ChunkTexts(one.chunk.searchable, one.pieces.texts) for one in missing]
         try:
-            found = await embed_texts(self.embedder, [piece.searchable for piece in missing], report)
+            found = await embed_chunks(self.embedder, texts, report)
         except (EmbedderDown, KeyRefused) as error:
             if on_failure is OnEmbeddingFailure.REJECT:
                 failed, total = error.failed, len(chunked.chunks)
@@ -62,19 +64,22 @@ class ChunkVectors:
                 raise
             log.warning("embedding_deferred", chunks=len(missing), error=error.code)
             return [known.get(piece.searchable) for piece in chunked.chunks]
-        known |= {piece.searchable: vector for piece, vector in zip(missing, found, strict=True)}
+        known |= {one.chunk.searchable: vectors for one, vectors in zip(missing, found, strict=True)}
         return [known[piece.searchable] for piece in chunked.chunks]
 
-    async def known(self, existing: Note | None) -> dict[str, Floats]:
-        """Vectors of the note's current chunks, keyed by the embedded text (heading context included)."""
-        if existing is None or existing.status is not Status.ACTIVE:
+    async def known(self, existing: Note | None) -> dict[str, EmbeddedChunk]:
+        """Vectors of the note's current chunks, keyed by the embedded text (heading context included).
+
+        None of a model that embeds pieces: they may begin or end elsewhere now, and embedding them again is free.
+        """
+        if existing is None or existing.status is not Status.ACTIVE or isinstance(self.embedder, PieceEmbedder):
             return {}
         chunks = await self.chunks.of_note(existing.note_id)
         vectors = await self.vectors.of_chunks([c.chunk_key for c in chunks], self.version)
-        return {c.chunk.searchable: vectors[c.chunk_key] for c in chunks if c.chunk_key in vectors}
+        return {c.chunk.searchable: EmbeddedChunk(vectors[c.chunk_key]) for c in chunks if c.chunk_key in vectors}
 
 
-def pooled(vectors: list[Floats | None]) -> Floats | None:
+def pooled(vectors: list[EmbeddedChunk | None]) -> Floats | None:
     """The note's pooled vector, once every chunk has one."""
-    present = [vector for vector in vectors if vector is not None]
+    present = [one.vector for one in vectors if one is not None]
     return pool(present) if len(present) == len(vectors) else None

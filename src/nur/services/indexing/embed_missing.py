@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import Conflict, EmbedderDown, EmbedderRefused, NurError
+from nur.ports.embedder import PieceEmbedder
+from nur.retrieval.pieces.stored import piece_texts
 from nur.retrieval.pooling import pool
-from nur.services.indexing.embed_texts import embed_texts
+from nur.services.indexing.embed_chunks import ChunkTexts, embed_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.embedder import Embedder
     from nur.ports.vectors import VectorStore
+    from nur.services.indexing.embed_chunks import EmbeddedChunk
 
 #: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
 #: that the provider's deadline ends it.
@@ -56,7 +59,7 @@ class EmbedMissing:
         for note, stored in wanted:
             by_note.setdefault(note.note_id, []).append((note, stored))
         try:
-            vectors = await embed_texts(self.embedder, [stored.chunk.searchable for _, stored in wanted])
+            vectors = await embed_chunks(self.embedder, [self._texts(stored) for _, stored in wanted])
         except EmbedderRefused as error:
             if len(by_note) == 1:
                 failed[wanted[0][0].note_id] = error
@@ -71,9 +74,20 @@ class EmbedMissing:
         for group in by_note.values():
             await self._keep(group[0][0], {stored.chunk_key: found[stored.chunk_key] for _, stored in group}, failed)
 
-    async def _keep(self, note: Note, found: dict[ChunkKey, Floats], failed: dict[NoteId, NurError]) -> None:
+    def _texts(self, stored: StoredChunk) -> ChunkTexts:
+        is_cut = isinstance(self.embedder, PieceEmbedder) and stored.pieces
+        return ChunkTexts(stored.chunk.searchable, piece_texts(stored.pieces, stored.note_text) if is_cut else ())
+
+    async def _keep(self, note: Note, found: dict[ChunkKey, EmbeddedChunk], failed: dict[NoteId, NurError]) -> None:
         try:
-            await self.vectors.attach(note, found, None, self.embedder.model.version, self.clock.now())
+            await self.vectors.attach(
+                note,
+                {key: one.vector for key, one in found.items()},
+                None,
+                self.embedder.model.version,
+                self.clock.now(),
+                pieces={key: one.pieces for key, one in found.items()},
+            )
         except Conflict as error:  # the text is another one by now
             failed[note.note_id] = error
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nur.domain.protection import ProtectionRules
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Floats, TokenTable
+    from nur.ports.embedder import TokenTable
     from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nur.services.indexing.chunk_text import ChunkedText
     from nur.services.indexing.chunk_vectors import ChunkVectors
     from nur.services.indexing.derive import Derive
+    from nur.services.indexing.embed_chunks import EmbeddedChunk
     from nur.services.indexing.index_note import IndexNote
 
 log = EventLog("StorageService")
@@ -95,7 +96,7 @@ class StoreNote:
         content_hash = await text_hash(text)
         draft = Draft(kind=kind, text=text, meta=meta, stated=stated or Protection(), content_hash=content_hash)
         name = identity(kind, caller.principal.name, meta, content_hash)
-        known: dict[str, Floats] = {}  # what one round embedded, the next need not
+        known: dict[str, EmbeddedChunk] = {}  # what one round embedded, the next need not
         for _ in range(ROUNDS):
             existing = await self.notes.by_identity(caller.tenant, name)
             complete = self.protection.resolve(draft, existing, self.clock.now())
@@ -173,7 +174,7 @@ class StoreNote:
         existing: Note | None,
         draft: Draft,
         caller: Caller,
-        known: dict[str, Floats],
+        known: dict[str, EmbeddedChunk],
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None = None,
         planned: Callable[[Plan], None] | None = None,
@@ -206,9 +207,9 @@ class StoreNote:
         )
         if ready:
             indexed = [
-                IndexedChunk(key, one.chunk, one.content_hash, vector)
-                for key, one, vector in zip(keys, chunked.analysed, vectors, strict=True)
-                if vector is not None
+                IndexedChunk(key, one.chunk, one.content_hash, embedded.vector)
+                for key, one, embedded in zip(keys, chunked.analysed, vectors, strict=True)
+                if embedded is not None
             ]
             await self.index.apply([operation(note, indexed)])
         else:
@@ -244,7 +245,7 @@ class StoreNote:
         raise Conflict("No free id was found; nothing was written. Try again.")
 
 
-def new_chunks(chunked: ChunkedText, vectors: list[Floats | None]) -> list[NewChunk]:
+def new_chunks(chunked: ChunkedText, vectors: list[EmbeddedChunk | None]) -> list[NewChunk]:
     """The chunks of a text, as they are written."""
     return [
         NewChunk(
@@ -257,9 +258,10 @@ def new_chunks(chunked: ChunkedText, vectors: list[Floats | None]) -> list[NewCh
             piece_vectors=one.pieces.vectors,
             digest=one.pieces.digest,
             words=one.pieces.words,
-            vector=vector,
+            vector=None if embedded is None else embedded.vector,
+            model_vectors=b"" if embedded is None else embedded.pieces,
         )
-        for one, vector in zip(chunked.analysed, vectors, strict=True)
+        for one, embedded in zip(chunked.analysed, vectors, strict=True)
     ]
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.ports.chunks import UNKNOWN
-from nur.ports.embedder import TokenTable
+from nur.ports.embedder import PieceEmbedder, TokenTable
+from nur.retrieval.ranking.queries import FUNCTION_WORDS
 from nur.retrieval.ranking.query_vectors import general_shares, token_weights
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 UNRANKED_TOKENS = 259
 #: The share of the stored text that a word without terms, such as a question mark, is taken to have.
 COMMONPLACE = 0.05
+#: A telling word in more than this share of the pieces is left out of a question to a sentence model, where it would
+#: count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
+EVERYWHERE = 0.08
+LEAST_PIECES = 100  #: of a store whose words can be told common
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class QueryVector:
     async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
         """A unit vector to compare chunks with. Raises as `Embedder.embed_query` does."""
         if not isinstance(self.embedder, TokenTable):
-            return await self.embedder.embed_query(question)
+            asked = _without_commonplaces(question, corpus) if isinstance(self.embedder, PieceEmbedder) else question
+            return await self.embedder.embed_query(asked)
         weighted = await asyncio.to_thread(_weighted, question, self.embedder, corpus)
         return await self.embedder.embed_query(question) if weighted is None else weighted
 
@@ -59,6 +65,22 @@ def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Flo
     total = token_weights(stored, float(corpus.terms), general[every]) @ table.token_vectors[every]
     length = float(np.linalg.norm(total))
     return np.asarray(total / length, np.float32) if length > 0 else None
+
+
+def _without_commonplaces(question: str, corpus: CorpusStatistics) -> str:
+    """The question without telling words that are everywhere in this store; all of it when nothing would be left."""
+    if corpus.pieces < LEAST_PIECES:
+        return question
+    kept = [word for word in question.split() if not _is_commonplace(word, corpus)]
+    return " ".join(kept) or question
+
+
+def _is_commonplace(word: str, corpus: CorpusStatistics) -> bool:
+    main = [term for term in ANALYZER.terms(word) if not term.extra]
+    if not main or any(term.word in FUNCTION_WORDS for term in main):
+        return False
+    pieces = min(corpus.frequencies.get(row_word(term_id(term)), UNKNOWN).pieces for term in main)
+    return pieces > EVERYWHERE * corpus.pieces
 
 
 def _occurrences(word: str, corpus: CorpusStatistics) -> float:

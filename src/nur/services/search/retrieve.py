@@ -89,7 +89,8 @@ class Retrieve:
     query_vector: QueryVector
     vocabulary: Vocabulary
     clock: Clock
-    compares_chunks: bool = True  #: whether chunks' own cosines count; those of the packaged model's do not
+    compares_chunks: bool = True  #: whether chunks' own cosines count, and not those of their pieces
+    reads_model_vectors: bool = False  #: whether the store's own model embeds pieces
     most_compared: int = MOST_COMPARED
 
     async def __call__(self, request: SearchRequest) -> Retrieved:
@@ -170,6 +171,7 @@ class Retrieve:
             vector=question.vector,
             neighbours=neighbours,
             compare_found=self.compares_chunks,
+            with_model_vectors=self.reads_model_vectors and question.vector is not None,
             compare_all=compare_all and question.vector is not None,
             most_compared=self.most_compared,
             embedding_version=self.embedder.model.version,

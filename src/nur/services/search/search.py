@@ -12,11 +12,13 @@ from nur.domain.notices import search_notice
 from nur.domain.search import EmptyReason, Fusion, Mode, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
+from nur.ports.embedder import PieceEmbedder
+from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence
 from nur.retrieval.ranking.duplicates import fold_duplicates
 from nur.retrieval.ranking.grouping import best_per_note, shortlist
 from nur.retrieval.ranking.queries import NO_TERMS
-from nur.retrieval.ranking.rank import PieceQuestion, rank
+from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.services.search.search_log import SearchRun, Stopwatch
 from nur.services.search.shown_times import with_times
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from nur.domain.moments import Zone
     from nur.domain.search import Hit, SearchRequest
+    from nur.ports.chunks import CandidateSet
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.retrieval.calibration import ModelCalibration
@@ -114,11 +117,21 @@ class Search:
             "" if by_meaning else request.query,
             NO_TERMS if by_meaning else found.question.terms,
             found.question.piece_vector,
+            found.question.vector,
         )
         candidates = found.candidates
         return rank(
-            question, candidates.views, candidates.context_turns, candidates.cosines, self.calibration, self.fusion
+            question,
+            candidates.views,
+            candidates.context_turns,
+            self._by_model(candidates),
+            self.calibration,
+            self.fusion,
         )
+
+    def _by_model(self, candidates: CandidateSet) -> ModelEvidence:
+        compare = self.embedder.similarity if isinstance(self.embedder, PieceEmbedder) else cosines
+        return ModelEvidence(candidates.cosines, candidates.model_vectors, compare)
 
     def floor(self, request: SearchRequest, found: Retrieved) -> float | None:
         """The least confidence of an answer; None unless both rankers answered, as when it was measured."""

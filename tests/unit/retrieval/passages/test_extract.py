@@ -13,7 +13,7 @@ from nur.retrieval.pieces.analyse import analyse, piece_vectors
 from nur.retrieval.pieces.atoms import find_atoms
 from nur.retrieval.pieces.cut import cut
 from nur.retrieval.ranking.queries import query_terms, weigh
-from nur.retrieval.ranking.rank import PieceQuestion, rank
+from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.text.analysis import ANALYZER
 from tests.candidates import TOKENS, a_candidate
 
@@ -30,7 +30,7 @@ def a_passage_note(text: str, name: str = "note", *, edges: tuple[int, ...] = ()
     for start, end in pairwise(bounds):
         own = [piece for piece in pieces if start <= piece.start < end]
         analysed = analyse(text, own, "", piece_vectors(text, own, TOKENS), ANALYZER)
-        ranked = rank(PieceQuestion("", TERMS, None), [a_candidate(text[start:end])], [], {}, LOCAL)[0]
+        ranked = rank(PieceQuestion("", TERMS, None), [a_candidate(text[start:end])], [], ModelEvidence({}), LOCAL)[0]
         scores = ranked.piece_scores[: len(own)].tolist()
         scores += [0.0] * (len(own) - len(scores))
         chunks.append(PassageChunk(start, text[start:end], analysed.pieces, analysed.atoms, np.array(scores)))

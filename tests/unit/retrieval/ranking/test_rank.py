@@ -3,15 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.search import Fusion
 from nur.retrieval.calibration import LOCAL, ModelCalibration
-from nur.retrieval.pieces.vectors import mean_vectors
+from nur.retrieval.pieces.stored import decode_pieces
+from nur.retrieval.pieces.vectors import mean_vectors, quantised
 from nur.retrieval.ranking.queries import LikeTerm, query_terms, weigh
-from nur.retrieval.ranking.rank import PieceQuestion, rank
+from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from tests.candidates import TOKENS, a_candidate
 from tests.store_notes import a_turn
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 PROFILE = ModelCalibration(embedding_version="test:model:8")
 QUESTION = "When is tea drunk?"
+UNASKED = ModelEvidence({})  #: the store's own model told nothing
 FILLING = "The garden wall leans towards the road and nobody minds. "
 
 
@@ -34,7 +37,7 @@ def ranked(
     found: list[tuple[ScoringView, float]], profile: ModelCalibration = PROFILE, fusion: Fusion = Fusion.SCORE
 ) -> list[Ranked]:
     cosines = {candidate.chunk_key: cosine for candidate, cosine in found}
-    return rank(asked(), [candidate for candidate, _ in found], [], cosines, profile, fusion)
+    return rank(asked(), [candidate for candidate, _ in found], [], ModelEvidence(cosines), profile, fusion)
 
 
 def test_the_score_is_the_lexical_share_plus_the_weighted_cosine_plus_the_rest() -> None:
@@ -83,8 +86,8 @@ def test_no_candidates_are_no_hits() -> None:
 def test_what_else_is_stored_does_not_change_a_score(others: list[str], text: str) -> None:
     """With the same word statistics: they alone may depend on the store."""
     candidate = a_candidate(text)
-    alone = rank(asked(), [candidate], [], {}, LOCAL)[0]
-    among = rank(asked(), [*map(a_candidate, others), candidate], [], {}, LOCAL)
+    alone = rank(asked(), [candidate], [], UNASKED, LOCAL)[0]
+    among = rank(asked(), [*map(a_candidate, others), candidate], [], UNASKED, LOCAL)
     again = next(one for one in among if one.candidate is candidate)
     assert (again.score, again.lexical, again.relevance) == (alone.score, alone.lexical, alone.relevance)
 
@@ -92,7 +95,7 @@ def test_what_else_is_stored_does_not_change_a_score(others: list[str], text: st
 def test_a_sentence_in_a_long_document_scores_like_the_same_sentence_alone() -> None:
     sentence = "Tea is drunk at four o'clock in the garden house, as long as the weather is fine enough."
     short, long = a_candidate(sentence), a_candidate(FILLING * 30 + "\n\n" + sentence + "\n\n" + FILLING * 30)
-    by_chunk = {one.candidate.chunk_key: one for one in rank(asked(), [short, long], [], {}, LOCAL)}
+    by_chunk = {one.candidate.chunk_key: one for one in rank(asked(), [short, long], [], UNASKED, LOCAL)}
     alone, inside = by_chunk[short.chunk_key], by_chunk[long.chunk_key]
     assert inside.lexical > 0.8 * alone.lexical
     assert inside.score > 0.5 * alone.score
@@ -102,7 +105,7 @@ def test_a_title_counts_for_every_piece_of_its_note_and_less_than_the_words_them
     tea = term_id(next(iter(ANALYZER.terms("tea"))))
     titled = a_candidate("It is drunk at four.")._replace(heading=tea.to_bytes(4, "little"))
     plain, own = a_candidate("It is drunk at four."), a_candidate("Tea is drunk at four.")
-    order = [one.candidate for one in rank(asked(), [plain, titled, own], [], {}, LOCAL)]
+    order = [one.candidate for one in rank(asked(), [plain, titled, own], [], UNASKED, LOCAL)]
     assert order == [own, titled, plain]
 
 
@@ -112,7 +115,7 @@ def test_a_word_like_the_questions_counts_less_than_the_word_itself() -> None:
     like = weigh(terms, {}, 10, [LikeTerm(tea, brew, 0.6)])
     own, near, other = (a_candidate(f"{word} is served at four.") for word in ("Tea", "Brew", "Soup"))
     question = PieceQuestion(QUESTION, like, None)
-    by_chunk = {one.candidate.chunk_key: one.lexical for one in rank(question, [own, near, other], [], {}, LOCAL)}
+    by_chunk = {one.candidate.chunk_key: one.lexical for one in rank(question, [own, near, other], [], UNASKED, LOCAL)}
     assert by_chunk[own.chunk_key] > by_chunk[near.chunk_key] > by_chunk[other.chunk_key]
 
 
@@ -120,16 +123,16 @@ def test_neighbours_lift_a_turn_but_never_above_the_best_of_them() -> None:
     turns = [a_turn("c", number) for number in range(3)]
     texts = ["When do you drink tea?", "At four.", "I see, and the wall?"]
     views = [a_candidate(text, turn) for text, turn in zip(texts, turns, strict=True)]
-    together = {one.candidate.chunk_key: one.score for one in rank(asked("tea"), views, [], {}, LOCAL)}
+    together = {one.candidate.chunk_key: one.score for one in rank(asked("tea"), views, [], UNASKED, LOCAL)}
     reply = views[1]
-    alone = rank(asked("tea"), [reply], [], {}, LOCAL)[0].score
+    alone = rank(asked("tea"), [reply], [], UNASKED, LOCAL)[0].score
     assert alone < together[reply.chunk_key] <= together[views[0].chunk_key]
 
 
 def test_turns_beside_the_candidates_lend_their_words_and_are_not_ranked() -> None:
     asking, reply = a_candidate("When do you drink tea?", a_turn("c", 0)), a_candidate("At four.", a_turn("c", 1))
-    alone = rank(asked("tea"), [reply], [], {}, LOCAL)
-    beside = rank(asked("tea"), [reply], [asking], {}, LOCAL)
+    alone = rank(asked("tea"), [reply], [], UNASKED, LOCAL)
+    beside = rank(asked("tea"), [reply], [asking], UNASKED, LOCAL)
     assert [one.candidate for one in beside] == [reply]
     assert beside[0].score > alone[0].score
 
@@ -138,14 +141,35 @@ def test_a_question_about_the_asker_costs_the_other_ones_turns() -> None:
     mine = a_candidate("I drink tea at four.", a_turn("c", 1, role="user"))
     yours = a_candidate("I drink tea at four.", a_turn("d", 1, role="assistant"))
     question = asked("When do I drink tea?")
-    assert [one.candidate for one in rank(question, [yours, mine], [], {}, LOCAL)] == [mine, yours]
+    assert [one.candidate for one in rank(question, [yours, mine], [], UNASKED, LOCAL)] == [mine, yours]
     memory = a_candidate("I drink tea at four.")
-    scores = {one.candidate.chunk_key: one.score for one in rank(question, [mine, memory], [], {}, LOCAL)}
+    scores = {one.candidate.chunk_key: one.score for one in rank(question, [mine, memory], [], UNASKED, LOCAL)}
     assert scores[mine.chunk_key] <= scores[memory.chunk_key] + 1e-6  # no kind is lifted above another
 
 
 def test_a_chunk_that_waits_to_be_analysed_has_its_cosine_alone() -> None:
     waiting = a_candidate("Tea is drunk at four.")._replace(pieces=b"", piece_vectors=b"")
-    found = rank(asked(), [waiting], [], {waiting.chunk_key: 0.5}, PROFILE)[0]
+    found = rank(asked(), [waiting], [], ModelEvidence({waiting.chunk_key: 0.5}), PROFILE)[0]
     assert (found.lexical, found.cosine) == (0.0, 0.5)
     assert found.score == pytest.approx(0.25)
+
+
+def test_the_vector_of_a_piece_counts_beside_that_of_its_whole_chunk() -> None:
+    """A document whose one sentence is near the question, by a model that embeds pieces, and one that is not."""
+    texts = [FILLING * 6 + "\n\n" + last for last in ("The kettle sings at four.", "The bridge is closed at four.")]
+    near, far = map(a_candidate, texts)
+    pieces = len(decode_pieces([near.pieces]))
+    away, along = np.array([0.0, 1.0], np.float32), np.array([1.0, 0.0], np.float32)
+    rows = {near: [away] * (pieces - 1) + [along], far: [away] * pieces}
+    vectors = {view.chunk_key: quantised(np.stack(own)).tobytes() for view, own in rows.items()}
+    found = rank(replace(asked(), model_vector=along), [far, near], [], ModelEvidence({}, vectors), PROFILE)
+    assert [one.candidate for one in found] == [near, far]
+    assert found[0].cosine == pytest.approx(1.0)
+    assert int(np.argmax(found[0].piece_scores)) == pieces - 1
+
+
+def test_vectors_of_pieces_that_were_cut_differently_do_not_count() -> None:
+    view = a_candidate("Tea is drunk at four.")
+    evidence = ModelEvidence({view.chunk_key: 0.5}, {view.chunk_key: b"\x01\x02\x03\x04"})
+    found = rank(replace(asked(), model_vector=np.array([1.0, 0.0], np.float32)), [view], [], evidence, PROFILE)
+    assert found[0].cosine == 0.5

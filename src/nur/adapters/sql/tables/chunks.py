@@ -58,6 +58,7 @@ note_chunk_embeddings = Table(
     Column("embedding_dim", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("vec", Vector, nullable=False),
+    Column("pieces", LargeBinary),  #: vectors of its pieces, where the model makes any
 )
 
 note_embeddings = Table(

@@ -28,7 +28,7 @@ LOOK_EVERY_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--to", metavar="MODEL", help="local, openai, or provider:model:dimensions.")
+@click.option("--to", metavar="MODEL", help="models, local, openai, or provider:model:dimensions.")
 @click.option("--purge-old", is_flag=True, help="Forget the vectors of all models but the store's own: no way back.")
 @click.option("--yes", is_flag=True, help="Do not ask before vectors are forgotten.")
 @json_option

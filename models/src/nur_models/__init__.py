@@ -1,0 +1,1 @@
+"""The files of the sentence models that Nur runs; `models.json` has their hashes."""
