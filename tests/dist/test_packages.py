@@ -47,7 +47,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         wheel.name.removesuffix("-py3-none-any.whl") + ".dist-info",
     }
     expected = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src/nur").rglob("*.py")}
-    expected |= {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src/nur/entrypoints/web/static").iterdir()}
+    pages = [path for folder in ("static", "docs") for path in (ROOT / "src/nur/entrypoints/web" / folder).iterdir()]
+    expected |= {str(path.relative_to(ROOT / "src")) for path in pages}
     assert expected <= set(names)
     assert "nur/py.typed" in names
 

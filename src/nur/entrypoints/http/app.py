@@ -91,7 +91,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
         Route("/livez", live),
         Route("/readyz", ready),
         Route("/metrics", exposition),
-        LazyRest(services),
+        LazyRest(services, needs_token=callers.token is not None),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(Guard, callers=callers)], lifespan=lifespan)
     app.router.redirect_slashes = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 #: Answered without a token: they reveal nothing about what is stored.
-OPEN_PATHS = frozenset({"/", "/livez", "/readyz", "/health"})
+OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/livez", "/readyz", "/health"})
 #: A host as RFC 3986 writes it, and a port; no user name, no list.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:@,/?#\[\]]+)(?::[0-9]{1,5})?")
 READING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nur.entrypoints.mcp.tool import ServicesProvider
 
 #: What the REST application answers, besides everything under PREFIX.
-PAGES = frozenset({"/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"})
+PAGES = frozenset({"/openapi.json"})
 PREFIX = "/v2/"
 
 
@@ -24,8 +24,9 @@ class LazyRest(BaseRoute):
     A route of its own kind: the pattern of an ordinary one matches no line break, and an id may hold one.
     """
 
-    def __init__(self, services: ServicesProvider) -> None:
+    def __init__(self, services: ServicesProvider, *, needs_token: bool) -> None:
         self._services = services
+        self._needs_token = needs_token
         self._made: asyncio.Task[ASGIApp] | None = None
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -42,5 +43,5 @@ class LazyRest(BaseRoute):
 
     async def _make(self) -> ASGIApp:
         module = await asyncio.to_thread(import_module, "nur.entrypoints.rest.app")
-        app: ASGIApp = await asyncio.to_thread(module.make_rest, self._services)
+        app: ASGIApp = await asyncio.to_thread(module.make_rest, self._services, needs_token=self._needs_token)
         return app

@@ -58,18 +58,20 @@ ROUTERS = (
 )
 
 
-def make_rest(provide: ServicesProvider) -> ASGIApp:
+def make_rest(provide: ServicesProvider, *, needs_token: bool = False) -> ASGIApp:
     """The application; it answers when the services are open, and no error leaves it but as an answer."""
-    return Contained(make_fastapi(provide))
+    return Contained(make_fastapi(provide, needs_token=needs_token))
 
 
-def make_fastapi(provide: ServicesProvider) -> FastAPI:
-    """The routes alone."""
+def make_fastapi(provide: ServicesProvider, *, needs_token: bool = False) -> FastAPI:
+    """The routes alone; `needs_token`: the server in front of them asks for one, and the description says so."""
     app = FastAPI(
         title="Nur",
         version=version("nur-memory"),
         description=DESCRIPTION,
         redirect_slashes=False,
+        docs_url=None,  # the page at /docs is ours: FastAPI's loads its scripts from elsewhere
+        redoc_url=None,
         generate_unique_id_function=operation_id,
     )
     app.state.provide = provide
@@ -82,7 +84,7 @@ def make_fastapi(provide: ServicesProvider) -> FastAPI:
     streamed = frozenset({archive.IMPORT_PATH})
     app.add_middleware(BodyLimit, streamed=streamed)
     app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body, streamed=streamed)
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]  # FastAPI's own way to change it
+    app.openapi = lambda: described(app, needs_token=needs_token)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 
 

@@ -21,6 +21,7 @@ TEXT = "The staging database moves to port 5433 on Monday."
 STORED_AT = "2026-01-05T09:30:00Z"
 VERSION = "local:wordllama-l2-supercat:256"
 
+_TOKEN = {"type": "http", "scheme": "bearer", "description": "the server's NUR_TOKEN"}
 _SOURCE = {"system": "slack", "id": "C042/1718", "url": "https://example.com/C042/1718"}
 _SCORES: dict[str, Any] = {"score": 0.71, "lexical": 0.52, "cosine": 0.48, "bonus": 0.0, "rrf_score": 0.0328}
 _RANKS = {"lexical": 1, "dense": 1}
@@ -245,8 +246,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 
-def described(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with examples of answers, and errors under the media type that they have."""
+def described(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
+    """The OpenAPI description: with examples, the token, and errors under the media type that they have."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         _add_forms(schema, get_openapi(title=app.title, version=app.version, routes=uploads.router.routes))
@@ -257,6 +258,9 @@ def described(app: FastAPI) -> dict[str, Any]:
                         response["content"] = {problems.MEDIA_TYPE: response["content"].pop("application/json")}
         for name, example in EXAMPLES.items():
             schema["components"]["schemas"][name]["examples"] = [example]
+        if needs_token:
+            schema["components"]["securitySchemes"] = {"token": _TOKEN}
+            schema["security"] = [{"token": []}]
         app.openapi_schema = schema
     return app.openapi_schema
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+#: The page, and the REST reference at /docs.
+FOLDERS = ("static", "docs")
 #: Under it are the page's scripts and styles; they need no token, since they say nothing about what is stored.
 PREFIX = "/web/"
 MEDIA_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -64,7 +66,8 @@ class StaticFile:
 @cache
 def static_files() -> Mapping[str, StaticFile]:
     """The page's files by name. Read once: an update of the program restarts it."""
-    found = (entry for entry in files(__package__).joinpath("static").iterdir() if entry.is_file())
+    folders = [files(__package__).joinpath(folder) for folder in FOLDERS]
+    found = [entry for folder in folders for entry in folder.iterdir() if entry.is_file()]
     return {entry.name: _loaded(entry.name, entry.read_bytes()) for entry in found}
 
 
@@ -76,11 +79,15 @@ async def _index(request: Request) -> Response:
     return static_files()["index.html"].response(request)
 
 
+async def _docs(request: Request) -> Response:
+    return static_files()["docs.html"].response(request)
+
+
 async def _file(request: Request) -> Response:
     found = static_files().get(request.path_params["name"])
     return PlainTextResponse("Not Found", 404) if found is None else found.response(request)
 
 
 def page_routes() -> list[Route]:
-    """The page at / and its files."""
-    return [Route("/", _index), Route(PREFIX + "{name}", _file)]
+    """The page at /, the REST reference at /docs, and their files."""
+    return [Route("/", _index), Route("/docs", _docs), Route(PREFIX + "{name}", _file)]
