@@ -7,6 +7,8 @@ environment wins over the file.
 from __future__ import annotations
 
 import os
+import re
+from datetime import time
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -87,6 +89,12 @@ class Settings(BaseSettings):
     )
     chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
     chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
+
+    # Backups
+    backup_dir: Path | None = Field(default=None, description="folder for a backup every night; none: no backups")
+    backup_at: time = Field(default=time(3), description="when, as HH:MM in NUR_TIMEZONE")
+    backup_keep: int = Field(default=7, ge=1, le=10_000, description="backups to keep; older ones are deleted")
+    backup_passphrase: SecretStr | None = Field(default=None, description="encrypts backups; needed to restore them")
 
     # Embeddings
     embeddings: Literal["auto", "openai", "models", "local", "onnx"] = Field(
@@ -185,6 +193,13 @@ class Settings(BaseSettings):
             return value and ZoneInfo(value).key
         except (LookupError, OSError, ValueError):
             raise ValueError("must be the name of a time zone such as Europe/Berlin or UTC") from None
+
+    @field_validator("backup_at", mode="before")
+    @classmethod
+    def _is_time_of_day(cls, value: Any) -> Any:
+        if isinstance(value, str) and not re.fullmatch(r"[0-2][0-9]:[0-5][0-9]", value):
+            raise ValueError("must be a time of day such as 03:00")
+        return value
 
     @field_validator("openai_base_url", "rerank_url")
     @classmethod

@@ -70,6 +70,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
             services.housekeeping.forever(),
             services.search_log.forever(),
             services.search_log.purge_forever(),
+            *([services.nightly_backup.forever()] if services.nightly_backup else []),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
         if await stores.facts.set_if_absent(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):

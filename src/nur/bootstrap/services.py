@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from nur.adapters.files.child import ChildFileReader
+from nur.bootstrap.backups import make_nightly_backup
 from nur.bootstrap.chunking import policies, tokenisers
 from nur.bootstrap.embedders import measured_calibration, open_named, packaged_tokens
 from nur.domain.protection import ProtectionRules
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from nur.ports.reranker import Reranker
     from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
+    from nur.services.jobs.nightly_backup import NightlyBackup
     from nur.settings import Settings
 
 
@@ -122,6 +124,7 @@ class Services:
     export_notes: ExportNotes
     import_notes: ImportNotes
     housekeeping: Housekeeping
+    nightly_backup: NightlyBackup | None
     idempotency: Idempotency
     inspect_outbox: InspectOutbox
     rebuild: Rebuild
@@ -162,6 +165,7 @@ def assemble(
     search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries, privacy)
     query_vector = QueryVector(embedder, token_table)
     search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
+    nightly_backup = make_nightly_backup(settings, clock)
     on_failure = FailurePolicy.of(settings)
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
     list_notes = ListNotes(notes, privacy, clock)
@@ -200,11 +204,12 @@ def assemble(
         export_notes=ExportNotes(stores.archive, privacy),
         import_notes=ImportNotes(ImportNote(notes, stores.archive, store, clock), worker.wake),
         housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),
+        nightly_backup=nightly_backup,
         idempotency=Idempotency(stores.idempotency, notes, stores.index_marks, clock),
         inspect_outbox=InspectOutbox(stores.outbox, clock, worker.wake),
         rebuild=Rebuild(stores, index, store, clock, version, store.policies, worker.wake),
         reembed=ReembedOnline(stores, embedder, lambda name: open_named(settings, name), clock),
-        health=Health(stores, index, watch_index, embedder, clock),
+        health=Health(stores, index, watch_index, embedder, nightly_backup, clock),
         embedding_health=EmbeddingHealth(embedder, settings.openai_api_key is not None),
         derive=derive,
         index_worker=worker,

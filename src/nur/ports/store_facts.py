@@ -7,6 +7,8 @@ from typing import Protocol
 EMBEDDING_VERSION = "embedding_version"
 #: The model that the store switches to when it is opened next.
 NEXT_EMBEDDING_VERSION = "next_embedding_version"
+#: When the store was restored from a backup; empty once the vector index has been filled again.
+RESTORED = "restored"
 
 
 class StoreFacts(Protocol):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nur.ports.stores import Stores
     from nur.ports.vector_index import IndexHealth, VectorIndex
     from nur.services.indexing.watch_index import WatchIndex
+    from nur.services.jobs.nightly_backup import NightlyBackup
 
 #: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
 PROBE_SECONDS = 30.0
@@ -53,6 +54,7 @@ class Health:
     index: VectorIndex
     watch_index: WatchIndex
     embedder: Embedder
+    nightly_backup: NightlyBackup | None
     clock: Clock
     _probe: Probe | None = None
     _probed_at: float = 0.0
@@ -62,13 +64,15 @@ class Health:
         """Check the store, the index and the embedder at once."""
         store, embedder = await asyncio.gather(self.store(), self._embedder())
         index = self._index()
+        checks = {"store": store, "index": index, "embedder": embedder}
+        if self.nightly_backup is not None:
+            checks["backup"] = _backup(self.nightly_backup)
         if store["status"] != HealthStatus.HEALTHY:
             status = HealthStatus.UNHEALTHY
-        elif any(check["status"] != HealthStatus.HEALTHY for check in (index, embedder)):
+        elif any(check["status"] != HealthStatus.HEALTHY for check in checks.values()):
             status = HealthStatus.DEGRADED
         else:
             status = HealthStatus.HEALTHY
-        checks = {"store": store, "index": index, "embedder": embedder}
         if self.index.name == "chroma":
             checks["chromadb"] = index
         if self.embedder.model.provider == "openai":
@@ -121,6 +125,13 @@ class Health:
             "latency_ms": probe.latency_ms,
         }
         return check | ({"error": probe.error} if probe.error else {})
+
+
+def _backup(nightly: NightlyBackup) -> dict[str, object]:
+    last = None if nightly.last_at is None else nightly.last_at.isoformat(timespec="seconds")
+    if nightly.error is None:
+        return {"status": HealthStatus.HEALTHY, "last_at": last}
+    return {"status": HealthStatus.UNHEALTHY, "last_at": last, "error": nightly.error}
 
 
 def _outbox(backlog: Backlog) -> dict[str, object]:

@@ -36,6 +36,8 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
+    "backup": "Copy the store into one verified file, while the server runs.",
+    "restore": "Verify a backup and put it in the place of the store.",
     "export": "Write everything stored into a file, to be read again by nur import.",
     "import": "Read an export, or what other memory programs wrote.",
     "eval": "Measure how well search finds the right passage.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import IndexDown, IndexLost, NurError, StoreForeign
 from nur.domain.filters import NoteFilter
 from nur.observability.events import EventLog, traced
+from nur.ports.store_facts import RESTORED
 from nur.ports.vector_index import IndexHealth
 
 if TYPE_CHECKING:
@@ -138,14 +139,20 @@ class WatchIndex:
                 wait.cancel()
 
     async def _prove(self) -> None:
-        """Check mark, count and samples; an index that fails is reset and every note queued to be indexed again."""
+        """Check mark, count and samples; an index that fails is reset and every note queued to be indexed again.
+
+        So is one whose store was restored from a backup: it may hold later revisions, which would stay.
+        """
         if self.index.follows_commits:
             return
-        clean = await self.index.was_closed_cleanly()
+        restored = await self.stores.facts.get(RESTORED)
+        clean = not restored and await self.index.was_closed_cleanly()
         counted, expected = await self.index.count(), await self.stores.index_marks.count(self.embedding_version)
         if not (clean and counted == expected and await self._samples_hold(SAMPLES)):
             queued = await self._start_over()
             log.warning("index_reset", index=self.index.name, closed_cleanly=clean, notes=queued)
+        if restored:
+            await self.stores.facts.set(RESTORED, "")
 
     async def _has_lost(self) -> bool:
         """Whether records are missing, and not only for the moment in which a note changes.

@@ -28,7 +28,7 @@ BACKGROUND_SECONDS = 120.0
 _STEPS = 20_000  #: of SQLite's machine between two looks at the time
 
 
-def _reading(path: Path) -> closing[sqlite3.Connection]:
+def reading(path: Path) -> closing[sqlite3.Connection]:
     """A connection that changes nothing; where there is no log, it does not even make the files of one."""
     immutable = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{immutable}", uri=True, timeout=30))
@@ -37,7 +37,7 @@ def _reading(path: Path) -> closing[sqlite3.Connection]:
 def quick_check(path: Path, give_up: Callable[[], bool]) -> bool | None:
     """Whether every page is sound; None when it gave up first. Reads alone, and changes nothing."""
     try:
-        with _reading(path) as database:
+        with reading(path) as database:
             database.set_progress_handler(give_up, _STEPS)
             return bool(database.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.Error as error:
@@ -59,7 +59,7 @@ def thorough_check(path: Path) -> str:
     """Check every page, every index and every text against its hash; returns what was read. Raises StoreDamaged."""
     notes = 0
     try:
-        with _reading(path) as database:
+        with reading(path) as database:
             for (problem,) in database.execute("PRAGMA integrity_check(1)"):
                 if problem != "ok":
                     raise StoreDamaged(f"{path}: {problem}")

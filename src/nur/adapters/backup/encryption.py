@@ -1,0 +1,122 @@
+"""Encryption of a stream with a passphrase: scrypt makes the key, ChaCha20-Poly1305 seals pieces of one mebibyte.
+
+Each piece is sealed with its number and with whether it is the last one, so that pieces can be neither swapped nor cut
+off. The header (magic, cost, salt, nonce prefix) is authenticated with each piece.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import IO, TYPE_CHECKING, Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from nur.domain.errors import BadRequest, StoreDamaged
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+MAGIC = b"nur-encrypted-1\n"
+PIECE_BYTES = 1024 * 1024
+#: 64 MiB of memory and about a fifth of a second for each guess of a passphrase.
+LOG_COST = 16
+#: A file cannot ask for more than a gibibyte.
+MOST_LOG_COST = 20
+_SALT_BYTES, _PREFIX_BYTES, _TAG_BYTES = 16, 7, 16
+_HEADER_BYTES = len(MAGIC) + 1 + _SALT_BYTES + _PREFIX_BYTES
+
+
+class _Seal:
+    """The key of one file, and the nonce of each piece."""
+
+    def __init__(self, passphrase: str, header: bytes) -> None:
+        cost, salt = header[len(MAGIC)], header[len(MAGIC) + 1 : len(MAGIC) + 1 + _SALT_BYTES]
+        key = Scrypt(salt=salt, length=32, n=1 << cost, r=8, p=1).derive(passphrase.encode())
+        self._cipher = ChaCha20Poly1305(key)
+        self._header = header
+        self._number = 0
+
+    def _nonce(self, *, last: bool) -> bytes:
+        nonce = self._header[-_PREFIX_BYTES:] + self._number.to_bytes(4, "big") + bytes([last])
+        self._number += 1
+        return nonce
+
+    def close(self, piece: bytes, *, last: bool) -> bytes:
+        return self._cipher.encrypt(self._nonce(last=last), piece, self._header)
+
+    def open(self, sealed: bytes, *, last: bool) -> bytes:
+        return self._cipher.decrypt(self._nonce(last=last), sealed, self._header)
+
+
+class EncryptingWriter(io.RawIOBase):
+    """Encrypts what is written to it; it must be closed for the file to be whole."""
+
+    def __init__(self, file: IO[bytes], passphrase: str) -> None:
+        header = MAGIC + bytes([LOG_COST]) + os.urandom(_SALT_BYTES + _PREFIX_BYTES)
+        self._file, self._seal, self._waiting = file, _Seal(passphrase, header), bytearray()
+        file.write(header)
+
+    def writable(self) -> bool:
+        """It is written to."""
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Encrypt whole pieces; the rest waits."""
+        view = memoryview(data).cast("B")
+        self._waiting += view
+        while len(self._waiting) > PIECE_BYTES:  # the last piece, also a whole one, is sealed by `close`
+            self._file.write(self._seal.close(bytes(self._waiting[:PIECE_BYTES]), last=False))
+            del self._waiting[:PIECE_BYTES]
+        return len(view)
+
+    def close(self) -> None:
+        """Seal the last piece. The file below stays open."""
+        if not self.closed:
+            self._file.write(self._seal.close(bytes(self._waiting), last=True))
+        super().close()
+
+
+class DecryptingReader(io.RawIOBase):
+    """Decrypts what is read from it. Raises BadRequest for another passphrase, StoreDamaged for another file."""
+
+    def __init__(self, file: IO[bytes], passphrase: str) -> None:
+        header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES or header[len(MAGIC)] > MOST_LOG_COST:
+            raise StoreDamaged("The backup is damaged: its beginning cannot be read.")
+        self._file, self._seal, self._first = file, _Seal(passphrase, header), True
+        self._sealed = file.read(PIECE_BYTES + _TAG_BYTES)
+        self._open = b""
+
+    def readable(self) -> bool:
+        """It is read from."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Decrypt the next piece when the last one is used up."""
+        view = memoryview(buffer).cast("B")
+        if not self._open and self._sealed:
+            self._open = self._next_piece()
+        size = min(len(view), len(self._open))
+        view[:size], self._open = self._open[:size], self._open[size:]
+        return size
+
+    def _next_piece(self) -> bytes:
+        following = self._file.read(PIECE_BYTES + _TAG_BYTES)
+        try:
+            piece = self._seal.open(self._sealed, last=not following)
+        except InvalidTag:
+            if self._first:
+                raise BadRequest("The passphrase is wrong, or the backup is damaged.") from None
+            raise StoreDamaged("The backup is damaged: a piece of it is not as it was written.") from None
+        self._sealed, self._first = following, False
+        return piece
+
+
+def is_encrypted(file: IO[bytes]) -> bool:
+    """Whether the file starts as an encrypted one; reading goes on where it was."""
+    start = file.read(len(MAGIC))
+    file.seek(-len(start), os.SEEK_CUR)
+    return start == MAGIC

@@ -1,0 +1,28 @@
+"""Backups, as the settings ask for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from nur.services.jobs.nightly_backup import NightlyBackup
+
+if TYPE_CHECKING:
+    from nur.ports.clock import Clock
+    from nur.settings import Settings
+
+
+def make_nightly_backup(settings: Settings, clock: Clock) -> NightlyBackup | None:
+    """The job that backs the store up every night; None where no folder is set."""
+    if settings.backup_dir is None:
+        return None
+    from nur.adapters.sql.sqlite.backups import SqliteBackups
+
+    backups = SqliteBackups(settings.nur_data_dir, settings.backup_dir, passphrase(settings))
+    zone = ZoneInfo(settings.nur_timezone) if settings.nur_timezone else None
+    return NightlyBackup(backups, settings.backup_at, zone, settings.backup_keep, clock)
+
+
+def passphrase(settings: Settings) -> str | None:
+    """What backups are encrypted with; None: they are not."""
+    return settings.backup_passphrase.get_secret_value() if settings.backup_passphrase else None
