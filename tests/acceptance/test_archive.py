@@ -187,3 +187,46 @@ def test_an_import_of_a_cut_file_says_so(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_exits_5(tmp_path: Path) -> None:
     result = CliRunner().invoke(nur, ["import", str(tmp_path / "none.jsonl")], standalone_mode=False)
     assert "There is no file" in str(result.exception)
+
+
+def test_a_folder_of_markdown_files_goes_out_and_back(cli: Cli, empty_store: Path, tmp_path: Path) -> None:
+    cli("remember", "Prefers tea to coffee.", "--type", "preference")
+    note = cli.json(
+        "remember",
+        "Text:\n---\ntitle: none\n---\r\nmore.\n\n",
+        "--kind",
+        "note",
+        "--project",
+        "Küche/1",
+        "--title",
+        "é: #x",
+    )
+    folder = tmp_path / "notes"
+    cli("export", "--format", "markdown", "--output", str(folder))
+    files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.md")}
+    assert sorted(path.parts[0] for path in files) == ["memories", "notes"]
+
+    other = Cli(copy_store(empty_store, tmp_path / "other"))
+    assert other.json("import", str(folder)) == {**NOTHING, "created": 2, "complete": True}
+    assert other("export") == cli("export")
+    other("export", "--format", "markdown", "--output", str(tmp_path / "again"))
+    assert {
+        path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.md")
+    } == files
+
+    (folder / "notes" / "mine.md").write_text("My own file.")
+    cli("forget", note["note_id"])
+    cli("export", "--format", "markdown", "--output", str(folder))
+    assert sorted(path.name for path in folder.rglob("*.md") if path.parent.name != "memories") == ["mine.md"]
+
+
+async def test_a_note_without_previous_texts_does_not_take_away_those_stored(empty_store: Path, tmp_path: Path) -> None:
+    async with open_rest() as rest, another(empty_store, tmp_path / "other") as other:
+        stored = await rest.ok("POST", "/v2/notes", {"text": "First."})
+        await imported(other, await exported(rest))
+        await rest.ok("PATCH", f"/v2/notes/{stored['note_id']}", {"text": "Second."})
+        lines = [json.loads(line) for line in (await exported(rest)).splitlines()]
+        del lines[1]["versions"]
+        assert (await imported(other, "\n".join(map(json.dumps, lines))))["updated"] == 1
+        listed = await other.ok("GET", f"/v2/notes/{stored['note_id']}/versions/1")
+        assert listed["text"] == "First."

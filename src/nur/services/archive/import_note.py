@@ -139,7 +139,11 @@ class ImportNote:
             indexed=existing is None and not is_active,  # the index has nothing of it, and is to have nothing
             action="import",
         )
-        await self.archive.put(write, archived.versions, caller.at(self.clock.now()))
+        context = caller.at(self.clock.now())
+        if existing is not None and not archived.versions:
+            await self.notes.write(write, context)  # a format without previous texts does not take away those stored
+        else:
+            await self.archive.put(write, archived.versions, context)
 
 
 def _with_derived(wanted: Note, existing: Note) -> Note:

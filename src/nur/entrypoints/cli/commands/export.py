@@ -12,6 +12,7 @@ import click
 from nur.domain.errors import BadRequest, Unavailable
 from nur.domain.records import End, decode
 from nur.entrypoints.cli.client import data_dir_option, reading
+from nur.entrypoints.cli.markdown_export import export_markdown
 from nur.entrypoints.cli.new_file import new_file
 from nur.entrypoints.cli.progress import shown_progress
 from nur.entrypoints.cli.render import NOTHING_STORED
@@ -22,22 +23,36 @@ if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
 
 STDOUT = "-"
+MARKDOWN = "markdown"
 #: The last line is shorter.
 _TAIL = 200
 
 
 @click.command()
-@click.option("--output", default=STDOUT, metavar="FILE", help="The file to write; - is standard output.")
+@click.option("--output", default=STDOUT, metavar="PATH", help="The file or folder to write; - is standard output.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["jsonl", MARKDOWN]),
+    default="jsonl",
+    show_default=True,
+    help="One file with everything, or a folder of Markdown files.",
+)
 @data_dir_option
-def command(output: str, data_dir: str | None) -> None:
+def command(output: str, name: str, data_dir: str | None) -> None:
     """Write everything stored, with previous texts and the trash, one JSON object a line: nur import reads it again.
 
-    Vectors are not part of it: they are made again. A copy with vectors is a backup.
+    Vectors are not part of it: they are made again. A copy with vectors is a backup. In Markdown each active note is a
+    file whose front matter has its id and fields; previous texts and the trash are left out.
     """
+    if name == MARKDOWN and output == STDOUT:
+        raise BadRequest("Name a folder: nur export --format markdown --output notes")
     if output == STDOUT and sys.stdout.isatty():
         raise BadRequest("Name a file: nur export --output notes.jsonl")
 
     async def export(store: Store) -> int:
+        if name == MARKDOWN:
+            return await export_markdown(store, Path(output))
         with _opened(output) as file:
             return await _write(store, file)
 

@@ -1,0 +1,1 @@
+"""What other memory programs wrote, as notes: one module for each format."""

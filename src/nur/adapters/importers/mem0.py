@@ -1,0 +1,31 @@
+"""mem0's memories, as `get_all` returns them: a list, or an object with `results`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from nur.adapters.importers.items import Item, Unreadable, new_note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_KEPT = ("user_id", "agent_id", "app_id", "run_id", "categories", "updated_at")
+
+
+def read(path: Path) -> Iterator[Item | Unreadable]:
+    """The memories of a file."""
+    found = json.loads(path.read_bytes())
+    entries = found if isinstance(found, list) else found["results"]
+    for number, entry in enumerate(entries, start=1):
+        place = f"entry {number}"
+        if not isinstance(entry, dict) or not isinstance(entry.get("memory"), str):
+            yield Unreadable(place, "has no memory")
+            continue
+        yield Item(place, new_note(entry["memory"], at=entry.get("created_at"), metadata=_metadata(entry)))
+
+
+def _metadata(entry: dict[str, Any]) -> dict[str, Any]:
+    own = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
+    return {**(own or {}), **{name: entry.get(name) for name in _KEPT}, "mem0_id": entry.get("id")}

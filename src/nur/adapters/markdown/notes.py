@@ -1,0 +1,52 @@
+"""A note as a Markdown file: its front matter has everything but the text and previous texts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from nur.adapters.markdown import front_matter
+from nur.domain.chunks import sha256
+from nur.domain.kinds import KINDS
+from nur.domain.notes import Kind
+from nur.domain.records import decode_note, note_values
+
+if TYPE_CHECKING:
+    from nur.domain.archive import ArchivedNote, NewNote
+    from nur.domain.notes import Note
+
+#: The folders of an export, one for each kind.
+FOLDERS = {kind: spec.label for kind, spec in KINDS.items()}
+_LEFT_OUT = ("text", "versions", "content_hash")
+_MOST_NAME = 80
+
+
+def render(archived: ArchivedNote) -> bytes:
+    """The file of a note; the same note always gives the same bytes."""
+    values = {name: value for name, value in note_values(archived).items() if name not in _LEFT_OUT}
+    return f"{front_matter.join(values, archived.text)}\n".encode()
+
+
+def parse(content: bytes) -> ArchivedNote | NewNote | None:
+    """The note of a file; None for a Markdown file that `render` did not write. Raises BadRequest."""
+    values, text = front_matter.split(content.decode("utf-8"))
+    if not {"public_id", "note_id", "kind"} <= values.keys():
+        return None
+    return decode_note({**values, "text": text.removesuffix("\n")})
+
+
+def path_of(note: Note) -> PurePosixPath:
+    """Where the file of a note lies; it stays there for as long as project and conversation stay."""
+    folder = PurePosixPath(FOLDERS[note.kind])
+    if note.kind is Kind.TURN:
+        return folder / _name(note.meta.conversation_id or "") / f"{note.meta.turn_index:06d}.md"
+    if note.meta.project:
+        folder /= _name(note.meta.project)
+    return folder / f"{_name(note.public_id)}.md"
+
+
+def _name(text: str) -> str:
+    """A file name that every system allows; another text never has the same one."""
+    plain = re.sub(r"[^a-z0-9_-]", "-", text.lower())[:_MOST_NAME]
+    return plain if plain == text and plain else f"{plain}-{sha256(text)[:8]}"

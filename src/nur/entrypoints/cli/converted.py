@@ -1,0 +1,47 @@
+"""What another program wrote, as the lines of an import."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from nur.adapters.importers.items import Item, Unreadable
+from nur.domain.archive import NewNote
+from nur.domain.records import encode, encode_new, end, header
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+BATCH = 200
+_HEADER_LINES = 1
+
+
+class Converted:
+    """The lines of a source, and where each note was found."""
+
+    def __init__(self, items: Iterator[Item | Unreadable]) -> None:
+        self._items = items
+        self._places: list[str] = []
+        self._unreadable: list[Unreadable] = []
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The lines, several in a piece. Raises BadRequest for a source that cannot be read."""
+        yield header()
+        while batch := await asyncio.to_thread(lambda: list(islice(self._items, BATCH))):
+            yield b"".join(self._line(item) for item in batch if isinstance(item, Item))
+            self._unreadable += [item for item in batch if isinstance(item, Unreadable)]
+        yield end(len(self._places))
+
+    def told(self, report: dict[str, Any]) -> dict[str, Any]:
+        """The report with the places of the source instead of our line numbers, and with what could not be read."""
+        unreadable = [{"place": one.place, "reason": one.reason} for one in self._unreadable]
+        refused = [
+            {"place": self._places[failure["line"] - _HEADER_LINES - 1], "reason": failure["reason"]}
+            for failure in report["failures"]
+        ]
+        return {**report, "failed": report["failed"] + len(unreadable), "failures": unreadable + refused}
+
+    def _line(self, item: Item) -> bytes:
+        self._places.append(item.place)
+        return encode_new(item.note) if isinstance(item.note, NewNote) else encode(item.note)
