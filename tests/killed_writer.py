@@ -171,8 +171,8 @@ class KilledWriter:
 def _check_the_file(store: LeftStore) -> None:
     """Counts agree with each other, and SQLite finds nothing wrong."""
     ((chunks, terms),) = store.rows("SELECT count(*), coalesce(sum(term_count), 0) FROM memory_note_chunks")
-    assert store.rows("SELECT chunks, terms FROM lexical_totals") == [(chunks, terms)]
-    assert store.rows("SELECT pieces FROM lexical_totals") == store.rows("SELECT count(*) FROM piece_terms")
+    assert store.rows("SELECT sum(chunks), sum(terms) FROM lexical_totals") == [(chunks, terms)]
+    assert store.rows("SELECT sum(pieces) FROM lexical_totals") == store.rows("SELECT count(*) FROM piece_terms")
     for table in ("chunk_pieces", "note_chunk_embeddings"):
         assert store.rows(f"SELECT count(*) FROM {table}") == [(chunks,)]
     assert store.rows("PRAGMA integrity_check") == [("ok",)]

@@ -213,7 +213,7 @@ def test_what_somebody_else_changed_is_not_overwritten_and_the_text_is_kept(shel
     other = f'{sys.executable} -m nur edit {note} --data-dir "{shell.folder}" --text "Lunch is at one."'
     editor.write_text(f'#!/bin/sh\n{other} >/dev/null\necho "Mine." >> "$1"\n')
     told = shell("edit", note, code=1)
-    assert f"{note} was changed by somebody else" in told
+    assert f"{note} was changed by another writer" in told
     kept = Path(told.rsplit(" ", 1)[1].strip())
     assert kept.read_text() == "Lunch is at noon.\nMine."
     kept.unlink()
