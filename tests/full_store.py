@@ -18,7 +18,7 @@ _LATER = OnEmbeddingFailure.LATER
 
 async def fill(rest: Rest) -> None:
     """Store, replace, delete and resolve through the doors."""
-    memory = {"content": "Prefers tea \u2028 to coffee.", "type": "preference", "confidence": 0.1 + 0.2}
+    memory = {"text": "Prefers tea \u2028 to coffee.", "type": "preference", "confidence": 0.1 + 0.2}
     await rest.ok("POST", "/v2/memories", memory)
     note = {"text": "First.", "title": "Numbers", "key": "n", "project": "p", "metadata": {"b": 1, "a": [None, 1.5]}}
     await rest.ok("POST", "/v2/notes", note)

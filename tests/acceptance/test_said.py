@@ -76,7 +76,7 @@ async def test_what_nobody_dated_was_said_when_it_was_stored(open_door: OpenDoor
 
 async def test_storing_again_keeps_the_time_unless_another_is_stated(open_door: OpenDoor) -> None:
     async with open_door(nur_timezone="Europe/Berlin") as nur:
-        memory = {"text": "The boat is blue.", "type": "fact", "confidence": 1.0}
+        memory = {"content": "The boat is blue.", "type": "fact", "confidence": 1.0}
         outcomes = [
             (await nur.data("memory_store", **memory, **stated))["outcome"]
             for stated in ({"ts": "2026-05-08"}, {}, {"ts": "2026-05-09"})
