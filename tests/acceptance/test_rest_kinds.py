@@ -188,6 +188,33 @@ async def test_conversations_are_listed_by_their_last_turn(rest: Rest) -> None:
     assert (await rest.problem(400, "GET", "/v2/conversations?cursor=banana"))["code"] == "bad_request"
 
 
+async def test_a_list_is_limited_to_notes_that_contain_a_text(rest: Rest) -> None:
+    for text, title in (("The 100% Lamp.", None), ("Tea.", "About the LAMP"), ("A lump, 100 of them.", None)):
+        await rest.ok("POST", "/v2/notes", {"text": text, "title": title})
+    found = await pages(rest, "/v2/notes?containing=lamp&limit=1&text=true", "notes")
+    assert [note["text"] for page in found for note in page] == ["Tea.", "The 100% Lamp."]
+    (note,) = (await rest.ok("GET", "/v2/notes?containing=100%25&text=true"))["notes"]
+    assert note["text"] == "The 100% Lamp."
+
+
+async def test_the_trash_has_pages(rest: Rest) -> None:
+    names = [(await rest.ok("POST", "/v2/notes", {"text": f"Note {i}."}))["note_id"] for i in range(5)]
+    for name in names:
+        await rest.call("DELETE", f"/v2/notes/{name}")
+    found = await pages(rest, "/v2/admin/trash?limit=2", "notes")
+    assert [note["note_id"] for page in found for note in page] == names
+    assert (await rest.problem(400, "GET", "/v2/admin/trash?cursor=banana"))["code"] == "bad_request"
+
+
+async def test_notes_are_counted_by_kind_and_project(rest: Rest) -> None:
+    for i in range(3):
+        await rest.ok("POST", "/v2/notes", {"text": f"Note {i}.", "project": "house" if i else "garden"})
+    await rest.ok("POST", "/v2/memories", {"text": "Tea."})
+    stats = await rest.ok("GET", "/v2/admin/stats")
+    assert stats["notes"] == {"memory": 1, "turn": 0, "artifact": 0, "note": 3, "event": 0}
+    assert list(stats["projects"].items()) == [("house", 2), ("garden", 1)]
+
+
 @pytest.mark.parametrize("kind", ["artifact", "memory", "event"])
 async def test_each_kind_has_a_list_of_its_own(rest: Rest, kind: str) -> None:
     paths = {"artifact": "/v2/artifacts", "memory": "/v2/memories", "event": "/v2/events"}

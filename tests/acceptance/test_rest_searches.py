@@ -227,7 +227,7 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
     "model",
     [
         *(schemas.NoteOut, writes.Receipt, notes.NotePage),
-        *(notes.TextOut, conversations.Conversations, conversations.Turns, artifacts.ReembeddedArtifactOut),
+        *(notes.TextOut, conversations.Conversations, conversations.TurnPage, artifacts.ReembeddedArtifactOut),
         *(searches.SearchOut, searches.ChosenNotes),
         *(traces.Trace, traces.Explanation, traces.ExplainedItem),
         *(admin.RebuildOut, admin.OutboxOut, admin.Retried, admin.TrashOut),

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from nur.domain.notes import Note, NoteMetadata
 
 
+class Facet(StrEnum):
+    """What notes are counted by."""
+
+    KIND = "kind"
+    PROJECT = "project"
+
+
 class Order(StrEnum):
     """How a page of notes is ordered."""
 

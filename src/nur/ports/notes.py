@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from nur.domain.filters import Order
+from nur.domain.filters import Facet, Order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nur.domain.chunks import Chunk
     from nur.domain.derivations import Derivation
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import ChunkKey, Kind, Note, NoteId
+    from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
 
 #: Previous texts kept of each note.
@@ -26,7 +26,7 @@ VERSIONS_KEPT = 20
 class PageCursor:
     """Where a page ended. It holds even when the note there is changed or deleted afterwards."""
 
-    ingested_at: datetime
+    at: datetime  #: when the note there was stored or, in the trash, deleted
     note_id: NoteId
 
 
@@ -104,15 +104,16 @@ class NoteStore(Protocol):
         limit: int,
         order: Order = Order.NEWEST,
         after: str | PageCursor | int | None = None,
+        containing: str | None = None,
     ) -> list[Note]:
-        """A page of active notes.
+        """A page of active notes, only those whose title or text contains a text; ASCII letters match in either case.
 
         `after` is the last one seen: by public id, by cursor (NEWEST only), or by turn index (LAST_TURNS only).
         """
         ...
 
-    async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
-        """How many active notes match, by kind; kinds without any are left out."""
+    async def count(self, where: NoteFilter, now: datetime, by: Facet = Facet.KIND) -> dict[str, int]:
+        """How many active notes match, by kind or project; those without any are left out."""
         ...
 
     async def texts(
@@ -129,6 +130,8 @@ class NoteStore(Protocol):
         """Active notes past their expiry."""
         ...
 
-    async def trash(self, before: datetime, limit: int) -> list[Note]:
-        """Notes deleted before then, oldest first."""
+    async def trash(
+        self, before: datetime, limit: int, *, tenant: str | None = None, after: PageCursor | None = None
+    ) -> list[Note]:
+        """Notes deleted before then, oldest first; of one tenant, else of all."""
         ...

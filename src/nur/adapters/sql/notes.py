@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
+    Tuple,
     bindparam,
     delete,
     func,
     insert,
     literal,
     literal_column,
+    or_,
     select,
     text,
     tuple_,
@@ -34,9 +36,9 @@ from nur.adapters.sql.tables import (
 from nur.adapters.sql.tables.chunks import TOTALS_ROWS
 from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.errors import Conflict
-from nur.domain.filters import Order
+from nur.domain.filters import Facet, Order
 from nur.domain.kinds import KINDS
-from nur.domain.notes import ChunkKey, Kind, Note, NoteId, Status
+from nur.domain.notes import ChunkKey, Note, NoteId, Status
 from nur.ports.notes import VERSIONS_KEPT, PageCursor
 from nur.ports.outbox import Task
 
@@ -131,13 +133,14 @@ class SqlNoteStore:
         limit: int,
         order: Order = Order.NEWEST,
         after: str | PageCursor | int | None = None,
+        containing: str | None = None,
     ) -> list[Note]:
         """A page of active notes; `after` is the last one seen, by public id, cursor or turn index."""
-        return await self.run.read(_page, where, now, limit, order, after)
+        return await self.run.read(_page, where, now, limit, order, after, containing)
 
-    async def count(self, where: NoteFilter, now: datetime) -> dict[Kind, int]:
-        """How many active notes match, by kind; kinds without any are left out."""
-        return await self.run.read(_count, where, now)
+    async def count(self, where: NoteFilter, now: datetime, by: Facet = Facet.KIND) -> dict[str, int]:
+        """How many active notes match, by kind or project; those without any are left out."""
+        return await self.run.read(_count, where, now, by)
 
     async def texts(
         self, note_ids: Sequence[NoteId], characters: int | None = None, start: int = 0
@@ -153,9 +156,11 @@ class SqlNoteStore:
         """Active notes past their expiry."""
         return await self.run.read(_expired, now, limit)
 
-    async def trash(self, before: datetime, limit: int) -> list[Note]:
-        """Notes deleted before then, oldest first."""
-        return await self.run.read(_trash, before, limit)
+    async def trash(
+        self, before: datetime, limit: int, *, tenant: str | None = None, after: PageCursor | None = None
+    ) -> list[Note]:
+        """Notes deleted before then, oldest first; of one tenant, else of all."""
+        return await self.run.read(_trash, before, limit, tenant, after)
 
 
 def write_note(
@@ -338,15 +343,16 @@ def _page(
     limit: int,
     order: Order,
     after: str | PageCursor | int | None,
+    containing: str | None,
 ) -> list[Note]:
     rank: ColumnElement[Any] = func.coalesce(_notes.turn_index, -1) if order is Order.LAST_TURNS else _notes.ingested_at
     query = select(*NOTE_COLUMNS).where(notes_matching(where, now))
     query = query.order_by(rank.desc(), _notes.note_id.desc()).limit(limit)
+    if containing is not None:
+        contains = [column.icontains(containing, autoescape=True) for column in (_notes.title, _notes.text)]
+        query = query.where(or_(*contains))
     if isinstance(after, PageCursor):
-        reached = tuple_(
-            literal(after.ingested_at, _notes.ingested_at.type), literal(after.note_id, _notes.note_id.type)
-        )
-        query = query.where(tuple_(_notes.ingested_at, _notes.note_id) < reached)
+        query = query.where(tuple_(_notes.ingested_at, _notes.note_id) < _reached(after))
     elif isinstance(after, int):
         query = query.where(_notes.turn_index < after)
     elif after is not None:
@@ -356,9 +362,14 @@ def _page(
     return [to_note(row) for row in records(connection.execute(query))]
 
 
-def _count(connection: Connection, where: NoteFilter, now: datetime) -> dict[Kind, int]:
-    query = select(_notes.kind, func.count()).where(notes_matching(where, now)).group_by(_notes.kind)
-    return {Kind(kind): count for kind, count in connection.execute(query)}
+def _reached(cursor: PageCursor) -> Tuple:
+    return tuple_(literal(cursor.at, _notes.ingested_at.type), literal(cursor.note_id, _notes.note_id.type))
+
+
+def _count(connection: Connection, where: NoteFilter, now: datetime, by: Facet) -> dict[str, int]:
+    column = {Facet.KIND: _notes.kind, Facet.PROJECT: _notes.project_id}[by]
+    query = select(column, func.count()).where(notes_matching(where, now)).group_by(column)
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _texts(connection: Connection, note_ids: Sequence[NoteId], characters: int | None, start: int) -> dict[NoteId, str]:
@@ -382,7 +393,13 @@ def _expired(connection: Connection, now: datetime, limit: int) -> list[Note]:
     return [to_note(row) for row in records(connection.execute(select(*NOTE_COLUMNS).where(*past).limit(limit)))]
 
 
-def _trash(connection: Connection, before: datetime, limit: int) -> list[Note]:
+def _trash(
+    connection: Connection, before: datetime, limit: int, tenant: str | None, after: PageCursor | None
+) -> list[Note]:
     gone = (_notes.status == Status.DELETED.value, _notes.deleted_at < before)
     query = select(*NOTE_COLUMNS).where(*gone).order_by(_notes.deleted_at, _notes.note_id).limit(limit)
+    if tenant is not None:
+        query = query.where(_notes.tenant_id == tenant)
+    if after is not None:
+        query = query.where(tuple_(_notes.deleted_at, _notes.note_id) > _reached(after))
     return [to_note(row) for row in records(connection.execute(query))]

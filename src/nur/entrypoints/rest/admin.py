@@ -1,15 +1,16 @@
 """Administration: the vector index, the embedding model, the outbox, counts and the trash."""
 
-from typing import Annotated, Self
+from typing import Self
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
+from nur.domain.filters import Facet
 from nur.domain.notes import Kind
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, etag
 from nur.entrypoints.rest.fields import NO_NUL, Body, Flag
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.schemas import PREVIEW, NoteOut
+from nur.entrypoints.rest.schemas import PREVIEW, Cursor, Limit, NextCursor, NoteOut
 from nur.entrypoints.rest.writes import Receipt
 from nur.services.embedding_health import EmbeddingReport
 from nur.services.indexing.inspect_outbox import OutboxReport
@@ -109,15 +110,19 @@ async def retry_outbox(services: OpenServices) -> Response:
 
 
 class StatsOut(BaseModel):
-    """What is stored."""
+    """What is stored; what is in the trash or has expired does not count."""
 
-    notes: dict[Kind, int] = Field(description="by kind; what is in the trash or has expired does not count")
+    notes: dict[Kind, int] = Field(description="by kind")
+    projects: dict[str, int] = Field(description="by project, largest first; notes without one are left out")
 
 
 @router.get("/stats", response_model=StatsOut, responses=documented())
 async def stats(services: OpenServices, caller: CurrentCaller) -> Response:
-    """How many notes of each kind there are."""
-    return answered(StatsOut(notes=await services.list_notes.count(caller)))
+    """How many notes of each kind and of each project there are."""
+    kinds = await services.list_notes.count(caller, Facet.KIND)
+    projects = await services.list_notes.count(caller, Facet.PROJECT)
+    named = sorted(((name, count) for name, count in projects.items() if name), key=lambda one: (-one[1], one[0]))
+    return answered(StatsOut(notes={kind: kinds.get(kind, 0) for kind in Kind}, projects=dict(named)))
 
 
 class NoteNamed(Body):
@@ -127,18 +132,18 @@ class NoteNamed(Body):
 
 
 class TrashOut(BaseModel):
-    """Deleted notes, oldest first."""
+    """A page of deleted notes, oldest first."""
 
     notes: list[NoteOut]
+    next_cursor: NextCursor
 
 
 @router.get("/trash", response_model=TrashOut, responses=documented())
-async def trash(
-    services: OpenServices, caller: CurrentCaller, limit: Annotated[int, Query(ge=1, le=200)] = 50
-) -> Response:
+async def trash(services: OpenServices, caller: CurrentCaller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """What was deleted and can be restored."""
-    deleted = await services.trash.list(caller, limit=limit, characters=PREVIEW)
-    return answered(TrashOut(notes=[NoteOut.of(note, preview=text) for note, text in deleted]))
+    page = await services.trash.list(caller, limit=limit, characters=PREVIEW, cursor=cursor)
+    notes = [NoteOut.of(note, preview=text) for note, text in page.notes]
+    return answered(TrashOut(notes=notes, next_cursor=page.next_cursor))
 
 
 @router.post("/trash/restore", response_model=Receipt, responses=documented(404, 409))

@@ -9,7 +9,7 @@ from nur.domain.moments import Zone
 from nur.domain.notes import NoteMetadata
 from nur.domain.writes import IndexState
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import NO_NUL, SOMETHING, Body, Described, Text, Url
+from nur.entrypoints.rest.fields import NO_NUL, SOMETHING, Body, NoteFields, Text, Url
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
 from nur.services.notes.reembed_artifact import ReembeddedArtifact
@@ -30,7 +30,7 @@ class ArtifactSource(Body):
     url: Url | None = Field(default=None, examples=["https://example.com/mail/18c2f"])
 
 
-class ArtifactIn(Described):
+class ArtifactIn(NoteFields):
     """An artifact to store, as `artifact_ingest` does. Long texts are cut into chunks."""
 
     model_config = ConfigDict(

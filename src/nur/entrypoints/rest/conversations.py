@@ -58,14 +58,14 @@ async def list_conversations(
     return answered(Conversations(conversations=found, next_cursor=page.next_cursor))
 
 
-class Turns(BaseModel):
+class TurnPage(BaseModel):
     """Turns of a conversation, oldest first."""
 
     turns: list[NoteOut]
     next_cursor: NextCursor
 
 
-@router.get("/{conversation_id:any}/turns", response_model=Turns, responses=documented())
+@router.get("/{conversation_id:any}/turns", response_model=TurnPage, responses=documented())
 async def list_turns(
     conversation_id: ConversationId,
     services: OpenServices,
@@ -76,7 +76,7 @@ async def list_turns(
     """The last turns of a conversation, oldest first, with their texts; the next page has the turns before them."""
     page = await services.list_conversations.turns(conversation_id, caller, limit=limit, cursor=cursor)
     turns = [NoteOut.of(note, text=text) for note, text in page.notes]
-    return answered(Turns(turns=turns, next_cursor=page.next_cursor))
+    return answered(TurnPage(turns=turns, next_cursor=page.next_cursor))
 
 
 class TurnIn(Body):

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from nur.domain.moments import Zone
 from nur.domain.notes import NoteMetadata
 from nur.entrypoints.rest.deps import OpenServices
-from nur.entrypoints.rest.fields import Body, Days, Described, Key, Name, Said, Share, Source, Text, located
+from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, located
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
 
@@ -26,7 +26,7 @@ _EXAMPLE: JsonDict = {
 }
 
 
-class NoteIn(Described):
+class NoteIn(NoteFields):
     """A note to store."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})

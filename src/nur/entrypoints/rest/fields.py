@@ -143,7 +143,7 @@ def located(stated: datetime | None, zone: Zone) -> datetime | None:
     return None if stated is None else in_utc(stated, zone)
 
 
-class Described(Body):
+class NoteFields(Body):
     """What notes, events and artifacts may say of themselves."""
 
     title: Title | None = None

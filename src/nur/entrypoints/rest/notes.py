@@ -13,6 +13,7 @@ from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
 from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
 from nur.entrypoints.rest.fields import (
     MOST_CHARACTERS,
+    NO_NUL,
     Body,
     Days,
     Flag,
@@ -53,6 +54,9 @@ class KindListing(Body):
     limit: int = Field(default=50, ge=1, le=200)
     cursor: str | None = Field(default=None, max_length=400, description="next_cursor of the page before")
     text: bool = Field(default=False, description="with whole texts, not previews")
+    containing: Annotated[str, Field(min_length=1, max_length=500, pattern=NO_NUL)] | None = Field(
+        default=None, description="only notes whose title or text contains this; A to Z match in either case"
+    )
 
     def where(self, caller: Caller, kinds: frozenset[Kind]) -> NoteFilter:
         """As the services speak of it."""
@@ -91,6 +95,7 @@ async def _page(listing: KindListing, kinds: frozenset[Kind], services: Services
         limit=listing.limit,
         cursor=listing.cursor,
         characters=None if listing.text else PREVIEW,
+        containing=listing.containing,
     )
     part = "text" if listing.text else "preview"
     notes = [NoteOut.of(note, **{part: text}) for note, text in page.notes]

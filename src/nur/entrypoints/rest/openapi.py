@@ -165,7 +165,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "VersionsOut": {"note_id": NOTE_ID, "versions": [_VERSION]},
     "VersionOut": {**_VERSION, "text": TEXT},
-    "TrashOut": {"notes": [{**_NOTE, "preview": TEXT, "status": "deleted", "deleted_at": STORED_AT, "revision": 2}]},
+    "TrashOut": {
+        "notes": [{**_NOTE, "preview": TEXT, "status": "deleted", "deleted_at": STORED_AT, "revision": 2}],
+        "next_cursor": None,
+    },
     "TextOut": {"note_id": NOTE_ID, "start_char": 0, "end_char": len(TEXT), "text": TEXT, "next_start": None},
     "Conversations": {
         "conversations": [
@@ -180,7 +183,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
         "next_cursor": None,
     },
-    "Turns": {"turns": [{**_NOTE, **_TURN, "text": TEXT}], "next_cursor": None},
+    "TurnPage": {"turns": [{**_NOTE, **_TURN, "text": TEXT}], "next_cursor": None},
     "ReembeddedArtifactOut": {
         "note_id": "art_0123abcd",
         "chunk_count": 3,
@@ -231,7 +234,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "complete": True,
     },
     "Retried": {"retried": 1},
-    "StatsOut": {"notes": {"memory": 64, "turn": 23, "artifact": 9, "note": 12, "event": 0}},
+    "StatsOut": {
+        "notes": {"memory": 64, "turn": 23, "artifact": 9, "note": 12, "event": 0},
+        "projects": {"infra": 12, "house": 3},
+    },
     "EmbeddingOut": {
         "embedding_version": VERSION,
         "held_versions": {VERSION: 120},

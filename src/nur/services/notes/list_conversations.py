@@ -9,7 +9,7 @@ from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind
 from nur.ports.conversations import ConversationCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
-from nur.services.notes.list_notes import NotePage
+from nur.services.notes.list_notes import ListedNotes
 
 if TYPE_CHECKING:
     from nur.domain.access import Caller
@@ -49,13 +49,15 @@ class ListConversations:
         last = found[-1] if len(found) == limit else None
         return ConversationPage(found, None if last is None else encode(last.last_at, last.conversation_id))
 
-    async def turns(self, conversation_id: str, caller: Caller, *, limit: int, cursor: str | None = None) -> NotePage:
+    async def turns(
+        self, conversation_id: str, caller: Caller, *, limit: int, cursor: str | None = None
+    ) -> ListedNotes:
         """The last turns of a conversation, oldest first; the next page has earlier ones. Raises BadRequest."""
         where = NoteFilter(tenant=caller.tenant, kinds=TURNS, conversation_id=conversation_id)
         before = None if cursor is None else _turn_index(cursor)
         found = await self.list_notes(where, caller, limit=limit, after=before, order=Order.LAST_TURNS)
         earliest = found[-1][0].meta.turn_index if len(found) == limit else None
-        return NotePage(found[::-1], None if earliest is None else str(earliest))
+        return ListedNotes(found[::-1], None if earliest is None else str(earliest))
 
 
 def _turn_index(cursor: str) -> int:

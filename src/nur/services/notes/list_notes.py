@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nur.domain.filters import NoteFilter, Order
-from nur.domain.notes import Kind, NoteId
+from nur.domain.filters import Facet, NoteFilter, Order
+from nur.domain.notes import NoteId
 from nur.ports.notes import PageCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class NotePage:
+class ListedNotes:
     """One page of a listing."""
 
     notes: list[tuple[Note, str]]  #: with their texts, or the beginnings of them
@@ -44,33 +44,43 @@ class ListNotes:
         after: str | PageCursor | int | None = None,
         order: Order = Order.NEWEST,
         characters: int | None = None,
+        containing: str | None = None,
     ) -> list[tuple[Note, str]]:
         """Notes and their texts, or the first characters of them; `after` is the last one seen."""
         visible = self.privacy.visible(where, caller.principal)
-        page = await self.notes.page(visible, self.clock.now(), limit=limit, order=order, after=after)
+        page = await self.notes.page(
+            visible, self.clock.now(), limit=limit, order=order, after=after, containing=containing
+        )
         texts = await self.notes.texts([note.note_id for note in page], characters)
         return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
 
     async def page(
-        self, where: NoteFilter, caller: Caller, *, limit: int, cursor: str | None = None, characters: int | None = None
-    ) -> NotePage:
+        self,
+        where: NoteFilter,
+        caller: Caller,
+        *,
+        limit: int,
+        cursor: str | None = None,
+        characters: int | None = None,
+        containing: str | None = None,
+    ) -> ListedNotes:
         """A page, newest first; `cursor` is the previous page's `next_cursor`. Raises BadRequest for any other."""
-        after = None if cursor is None else _position(cursor)
-        notes = await self(where, caller, limit=limit, after=after, characters=characters)
-        return NotePage(notes, _cursor(notes[-1][0]) if len(notes) == limit else None)
+        notes = await self(
+            where, caller, limit=limit, after=position(cursor), characters=characters, containing=containing
+        )
+        last = notes[-1][0] if len(notes) == limit else None
+        return ListedNotes(notes, None if last is None else encode(last.ingested_at, last.note_id.hex))
 
-    async def count(self, caller: Caller) -> dict[Kind, int]:
-        """How many notes of each kind the caller may see."""
-        everything = NoteFilter(tenant=caller.tenant, kinds=frozenset(Kind))
-        found = await self.notes.count(self.privacy.visible(everything, caller.principal), self.clock.now())
-        return {kind: found.get(kind, 0) for kind in Kind}
-
-
-def _cursor(last: Note) -> str:
-    return encode(last.ingested_at, last.note_id.hex)
+    async def count(self, caller: Caller, by: Facet) -> dict[str, int]:
+        """How many notes of each kind, or of each project, the caller may see."""
+        everything = self.privacy.visible(NoteFilter(tenant=caller.tenant), caller.principal)
+        return await self.notes.count(everything, self.clock.now(), by)
 
 
-def _position(cursor: str) -> PageCursor:
+def position(cursor: str | None) -> PageCursor | None:
+    """Where the page before ended; None for the first page. Raises BadRequest."""
+    if cursor is None:
+        return None
     at, name = decode(cursor)
     try:
         return PageCursor(at, NoteId(UUID(name)))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import BadRequest, IndexDown
 from nur.domain.notes import Retention, Status
 from nur.ports.vector_index import IndexOp
+from nur.services.notes.cursors import encode
 from nur.services.notes.get_note import not_found
+from nur.services.notes.list_notes import ListedNotes, position
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -45,12 +47,16 @@ class Trash:
     scrub: Callable[[], Awaitable[None]]  #: leaves no bytes of purged notes in the files
     on_failure: OnEmbeddingFailure
 
-    async def list(self, caller: Caller, *, limit: int, characters: int) -> list[tuple[Note, str]]:
-        """Deleted notes, oldest first, with the first characters of their texts."""
-        notes = await self.notes.trash(self.clock.now(), limit)
+    async def list(self, caller: Caller, *, limit: int, characters: int, cursor: str | None = None) -> ListedNotes:
+        """A page of deleted notes, oldest first, with the first characters of their texts. Raises BadRequest."""
+        after = position(cursor)
+        notes = await self.notes.trash(self.clock.now(), limit, tenant=caller.tenant, after=after)
         visible = [note for note in notes if self.privacy.can_access(note, caller.principal)]
         texts = await self.notes.texts([note.note_id for note in visible], characters)
-        return [(note, texts[note.note_id]) for note in visible if note.note_id in texts]
+        shown = [(note, texts[note.note_id]) for note in visible if note.note_id in texts]
+        last = notes[-1] if len(notes) == limit else None
+        at = None if last is None else last.deleted_at
+        return ListedNotes(shown, None if last is None or at is None else encode(at, last.note_id.hex))
 
     async def restore(self, public_id: str, caller: Caller) -> Stored:
         """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
