@@ -41,11 +41,22 @@ class Document:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
-def place_of(places: Sequence[Sequence[object]], position: int) -> str | None:
-    """The label of the last place that begins at or before a position; `places` are pairs as a note keeps them."""
+def location(metadata: Mapping[str, object], start_char: int, end_char: int) -> str | None:
+    """Where a passage of a note stands, such as "page 3" or "page 3 to page 4"; None where the note has no places."""
+    places = metadata.get("places")
+    if not isinstance(places, list | tuple):
+        return None
+    first, last = _place_at(places, start_char), _place_at(places, max(start_char, end_char - 1))
+    return first if first == last else " to ".join(filter(None, (first, last)))
+
+
+def _place_at(places: Sequence[object], position: int) -> str | None:
+    """The label of the last place that begins at or before a position; what a client put there instead is ignored."""
     found = None
-    for start, label in places:
-        if not isinstance(start, int) or start > position:
+    for place in places:
+        if not isinstance(place, list | tuple) or len(place) != 2 or not isinstance(place[0], int):
+            return None
+        if place[0] > position:
             break
-        found = str(label)
+        found = str(place[1])
     return found

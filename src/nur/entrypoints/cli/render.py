@@ -112,6 +112,8 @@ def hits(answer: dict[str, Any]) -> None:
         console.print(head, soft_wrap=not console.is_terminal)
         for passage in item["passages"]:
             place = f"characters {passage['start_char']}–{passage['end_char']}"
+            if passage.get("location"):
+                place = f"{one_line(passage['location'])}, {place}"
             if item["source"]["url"]:
                 place += f", {one_line(item['source']['url'])}"
             indented(console, Text(harmless(passage["text"])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nur.domain.documents import location
 from nur.domain.kinds import KINDS, collections_of
 from nur.domain.moments import day_of
 from nur.domain.notes import Kind
@@ -59,7 +60,12 @@ def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
         "end_char": best.end_char,
         "times": [_time(passage, one) for passage in hit.passages for one in passage.times],
         "passages": [
-            {"text": passage.text, "start_char": passage.start_char, "end_char": passage.end_char}
+            {
+                "text": passage.text,
+                "start_char": passage.start_char,
+                "end_char": passage.end_char,
+                **_present(location=location(meta.metadata, passage.start_char, passage.end_char)),
+            }
             for passage in hit.passages
         ],
         "evidence": _present(source_system=meta.source_system, source_id=meta.source_id, source_url=meta.source_url),
@@ -115,7 +121,7 @@ def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -
             *_line("Title", meta.title),
             f"Type: {meta.type} | Source: {one_line(meta.source_system or '')}",
             *_shown(hit),
-            *_line("Evidence", meta.source_url or meta.source_id),
+            *_line("Evidence", _evidence(hit)),
             f"When: {when(hit, zone)}",
             *near_identical(hit),
             *(_details(hit, result.model) if detailed else ()),
@@ -184,6 +190,14 @@ def _artifact_lines(hit: Hit) -> list[str]:
         *_shown(hit),
         *_line("Evidence", meta.source_url or meta.source_id),
     ]
+
+
+def _evidence(hit: Hit) -> str | None:
+    """Where it comes from, and where in it the passages stand, each once."""
+    meta = hit.note.meta
+    source = meta.source_url or meta.source_id
+    found = (location(meta.metadata, passage.start_char, passage.end_char) for passage in hit.passages)
+    return ", ".join(dict.fromkeys(filter(None, (source, *found)))) or None
 
 
 def _note_lines(hit: Hit) -> list[str]:

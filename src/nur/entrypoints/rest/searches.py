@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nur.domain.access import Caller
+from nur.domain.documents import location
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Sensitivity, Visibility
 from nur.domain.search import Hit, Mode, Payload, SearchRequest, SearchResult
@@ -101,6 +102,7 @@ class PassageOut(BaseModel):
     text: str
     start_char: int
     end_char: int
+    location: str | None = Field(default=None, description="in a file: its page, slide, sheet or message")
 
 
 class StitchedOut(BaseModel):
@@ -169,7 +171,15 @@ class ItemOut(BaseModel):
             snippet=best.text if best else None,
             start_char=best.start_char if best else None,
             end_char=best.end_char if best else None,
-            passages=[PassageOut(text=p.text, start_char=p.start_char, end_char=p.end_char) for p in passages],
+            passages=[
+                PassageOut(
+                    text=p.text,
+                    start_char=p.start_char,
+                    end_char=p.end_char,
+                    location=location(meta.metadata, p.start_char, p.end_char),
+                )
+                for p in passages
+            ],
             times=[TimeOut.of(p, one) for p in passages for one in p.times],
             stitched=None
             if expanded is None

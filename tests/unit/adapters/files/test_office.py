@@ -13,7 +13,7 @@ import pytest
 from pptx.util import Inches
 
 from nur.adapters.files.source import Unreadable
-from nur.domain.documents import place_of
+from nur.domain.documents import location
 from tests.office_files import pdf, sheets, slides, word
 from tests.parsed import read, read_one
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def place(document: Document, words: str) -> str | None:
     """Where some words stand."""
     kept = [[found.start_char, found.label] for found in document.places]
-    return place_of(kept, document.text.index(words))
+    start = document.text.index(words)
+    return location({"places": kept}, start, start + len(words))
 
 
 def test_a_pdf_keeps_its_pages_and_what_it_says_of_itself() -> None:

@@ -14,6 +14,7 @@ from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.entrypoints.cli.ingesting.discover import Choice, Discovery, Found, Skipped
 from nur.entrypoints.cli.ingesting.report import Report
 from nur.entrypoints.cli.ingesting.send import Described, send_all, send_bytes
+from nur.entrypoints.cli.ingesting.watch import changes
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
@@ -27,6 +28,7 @@ STDIN = "-"
 @click.option("--include", multiple=True, metavar="GLOB", help="Of folders, these files alone; may be given again.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these out; may be given again.")
 @click.option("--all", "everything", is_flag=True, help="Also hidden files, and what .gitignore leaves out.")
+@click.option("--watch", is_flag=True, help="Then go on: ingest what is new or changed, until Ctrl-C.")
 @click.option("--dry-run", is_flag=True, help="Say what would be ingested; store nothing.")
 @click.option("--project", help="Project of the documents.")
 @click.option(
@@ -47,6 +49,7 @@ def command(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     everything: bool,
+    watch: bool,
     dry_run: bool,
     name: str | None,
     as_json: bool,
@@ -63,18 +66,39 @@ def command(
     described = Described(said["project"], said["kind"], said["source"])
     report = Report()
     if STDIN in path:
-        if len(path) > 1 or dry_run:
-            raise BadRequest("- stands alone: other files, or --dry-run, need a run of their own.")
+        if len(path) > 1 or dry_run or watch:
+            raise BadRequest("- stands alone: other files, --dry-run and --watch need a run of their own.")
         _stdin(data_dir, name, described, report)
     else:
-        found = _found(path, Choice(include, exclude, everything), report)
+        choice = Choice(include, exclude, everything)
+        found = _found(path, choice, report)
         if dry_run:
             _show_plan(found, report, as_json=as_json)
             ctx.exit(SOME_FAILED if report.failed else 0)
-        if found:
-            with_store(data_dir, lambda store: send_all(store, found, described, report, quiet=as_json))
+        _ingest(found, data_dir, described, report, quiet=as_json)
     showing.as_json(report.as_json()) if as_json else report.show()
+    if watch:
+        _watch(path, choice, found, data_dir, described)
     ctx.exit(SOME_FAILED if report.failed else 0)
+
+
+def _ingest(found: list[Found], data_dir: str | None, described: Described, report: Report, *, quiet: bool) -> None:
+    if found:
+        with_store(data_dir, lambda store: send_all(store, found, described, report, quiet=quiet))
+
+
+def _watch(
+    paths: tuple[str, ...], choice: Choice, known: list[Found], data_dir: str | None, described: Described
+) -> None:
+    """Ingest what changes. The store is reached for each change anew, so that a server may come and go meanwhile."""
+    click.echo("Watching. Ctrl-C ends it.", err=True)
+    for changed in changes(lambda: _found(paths, choice, Report()), known):
+        report = Report()
+        _ingest(changed, data_dir, described, report, quiet=True)
+        for file in changed:
+            click.echo(f"{report.outcomes.get(file.path, 'failed')}  {showing.harmless(str(file.path))}")
+        for failed in report.failed:
+            click.echo(f"Failed: {showing.harmless(str(failed.path))}: {failed.reason}")
 
 
 def _found(paths: tuple[str, ...], choice: Choice, report: Report) -> list[Found]:

@@ -28,11 +28,13 @@ class Report:
     documents: Counter[str] = field(default_factory=Counter)  #: by outcome
     skipped: Counter[str] = field(default_factory=Counter)  #: by reason
     failed: list[Failed] = field(default_factory=list)
-    total_files: int = 0  #: that were found
+    outcomes: dict[Path, str] = field(default_factory=dict)
 
-    def stored(self, receipt: dict[str, Any]) -> None:
+    def stored(self, receipt: dict[str, Any], path: Path | None = None) -> None:
         """Count what the server says of a file."""
         self.files[receipt["operation"]] += 1
+        if path is not None:
+            self.outcomes[path] = receipt["operation"]
         for outcome in OUTCOMES:
             self.documents[outcome] += receipt[outcome]
 
@@ -43,11 +45,6 @@ class Report:
     def fail(self, failed: Failed) -> None:
         """Keep a failure."""
         self.failed.append(failed)
-
-    @property
-    def done(self) -> int:
-        """Files that were sent, whatever came of them."""
-        return sum(self.files.values()) + len(self.failed)
 
     def as_json(self) -> dict[str, Any]:
         """All of it."""

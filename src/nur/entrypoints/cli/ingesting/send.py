@@ -88,7 +88,7 @@ async def _send(store: Store, found: Found, described: Described, report: Report
     )
     try:
         data = await asyncio.to_thread(found.path.read_bytes)
-        report.stored(await store.upload(PATH, found.path.name, data, fields))
+        report.stored(await store.upload(PATH, found.path.name, data, fields), found.path)
     except OSError as error:
         report.fail(Failed(found.path, f"{error.strerror or 'It cannot be read'}."))
     except NurError as error:
