@@ -12,8 +12,13 @@ import click
 import pytest
 
 from nur import bootstrap
+from nur.domain.access import LOCAL
+from nur.domain.filters import NoteFilter
+from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
 from nur.entrypoints.cli.app import BAD_CONFIGURATION, IN_USE, OK, run
+from nur.evaluation.calibrating import LEAST_TURNED_AWAY
+from nur.evaluation.off_topic import GENERAL_QUESTIONS
 from nur.retrieval.calibration import ModelCalibration
 from nur.settings import load as load_settings
 from tests.callers import LOCAL_CALLER
@@ -233,6 +238,16 @@ async def test_ones_own_store_is_measured_and_its_model_gets_a_profile(
     after = json.loads((tmp_path / "f.json").read_text())["sets"][0]["systems"]["nur"]["metrics"]
     assert after["recall@10"] == found["systems"]["nur"]["metrics"]["recall@10"]
     assert ModelCalibration.from_json(file.read_text(encoding="utf-8")).floor == profile.floor
+
+
+async def test_a_measured_floor_turns_away_the_questions_that_it_was_measured_with() -> None:
+    await fill(60)
+    assert await calibrated(["eval", "--self", "--calibrate"]) == OK
+    async with bootstrap.running(load_settings()) as services:
+        where = NoteFilter(tenant=LOCAL.tenant)
+        asked = [SearchRequest(query=text, caller=LOCAL_CALLER, where=where) for text in GENERAL_QUESTIONS]
+        silent = [not (await services.search(request)).hits for request in asked]
+    assert sum(silent) >= LEAST_TURNED_AWAY * len(silent)
 
 
 async def test_a_store_too_small_to_tell_keeps_its_floor_and_says_so(

@@ -230,3 +230,13 @@ async def test_a_search_can_be_explained_after_a_restart(open_door: OpenDoor) ->
         item = await nur.services.search_log.find_item(UUID(found["hits"][0]["item_id"]), LOCAL_CALLER)
         assert item is not None
         assert item.rank == 1
+
+
+TABLE = "item,size,price,shop\noak board,2 m,18,Harbour\npine board,3 m,9,Harbour\nash board,2 m,21,Market\n"
+
+
+@pytest.mark.parametrize("tool", ["artifact_search", "hybrid_search"])
+async def test_lines_that_mean_something_stay_lines_in_the_text(nur: Door, tool: str) -> None:
+    await ingest(nur, TABLE, "prices")
+    shown = await nur.text(tool, query="what does the ash board cost?")
+    assert "\n    pine board,3 m,9,Harbour\n    ash board,2 m,21,Market" in shown

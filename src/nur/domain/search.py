@@ -165,6 +165,7 @@ class SearchResult:
     confidence: float | None = (
         None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers answered
     )
+    relevance: float | None = None  #: how likely it is that the store answers at all; a floor is compared with it
 
 
 def _cut(part: str, offset: int, first: int, last: int) -> str:

@@ -39,6 +39,7 @@ class Answer:
     score: float  #: how sure it is that the best hit answers; 0 when there is none
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    relevance: float = 0.0  #: what a floor would be compared with
     dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
 
 
@@ -85,6 +86,7 @@ class LoadedDataset:
             score=_sureness(result),
             seconds=seconds,
             cpu_seconds=cpu_seconds,
+            relevance=result.relevance or 0.0,
             dates=[_shown_date(hit) for hit in result.hits],
         )
 

@@ -72,9 +72,9 @@ def bare(services: Services) -> Services:
 
 
 async def off_topic_scores(system: System) -> list[float]:
-    """How sure the search is of its best hit, for questions that hardly any store can answer."""
+    """The relevance of the best hit, for questions that hardly any store can answer."""
     asked = [LabelledQuestion(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
-    return [(await system.answer(question)).score for question in asked]
+    return [(await system.answer(question)).relevance for question in asked]
 
 
 def measured(kept: ModelCalibration, found: Calibration, questions: int) -> ModelCalibration:

@@ -74,6 +74,7 @@ class Measured:
     system: str
     scores: dict[str, Scores] = field(default_factory=dict)  #: of the questions with gold
     confidence: dict[str, float] = field(default_factory=dict)  #: how sure it was of its best hit
+    relevance: dict[str, float] = field(default_factory=dict)  #: of the best hit of each question
     elsewhere: dict[str, float] = field(default_factory=dict)  #: the same when another scope is asked
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
@@ -124,6 +125,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
         if question.has_gold or question.is_unanswerable:
             answer = await system.answer(question)
             measured.confidence[question.id] = answer.score
+            measured.relevance[question.id] = answer.relevance
             measured.seconds.append(answer.seconds)
             measured.cpu_seconds.append(answer.cpu_seconds)
             if question.has_gold:

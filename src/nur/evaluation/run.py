@@ -120,7 +120,7 @@ async def evaluate_own(
         if not calibrate:
             return report, None
         bare = Searching(LoadedDataset(calibrating.bare(services), asked.data), Mode.HYBRID, wanted.max_chars)
-        known = list((await _ask(bare, asked.data, wanted, progress)).confidence.values())
+        known = list((await _ask(bare, asked.data, wanted, progress)).relevance.values())
         off_topic = await calibrating.off_topic_scores(bare)
         found = calibrating.choose_floor(known, off_topic)
         if not found.is_conclusive:

@@ -10,7 +10,7 @@ from nur.domain.moments import day_of
 from nur.domain.notes import Kind
 from nur.domain.search import BOUNDARY
 from nur.entrypoints.mcp.parameters import utc
-from nur.entrypoints.mcp.results import one_line
+from nur.entrypoints.mcp.results import one_line, quoted
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
@@ -205,7 +205,7 @@ def _note_lines(hit: Hit) -> list[str]:
     speaker = f"{meta.role}: " if meta.role else ""
     return [
         f"Type: {hit.type} | ID: {one_line(hit.chunk_id)}",
-        *(f"Content: {speaker}{one_line(passage.text)}" for passage in hit.passages),
+        *(f"Content: {speaker}{quoted(passage.text)}" for passage in hit.passages),
         *_line("Confidence", None if meta.confidence is None else str(meta.confidence)),
     ]
 
@@ -213,9 +213,9 @@ def _note_lines(hit: Hit) -> list[str]:
 def _shown(hit: Hit) -> list[str]:
     """The passages, or the chunk between its neighbours where that was asked for."""
     if hit.expanded is not None:
-        parts = (f"...{one_line(part)}..." for part in hit.expanded.parts)
+        parts = (f"...{quoted(part)}..." for part in hit.expanded.parts)
         return ["Content with neighbors:", f"\n{BOUNDARY}\n".join(parts)]
-    first, *more = (f'"...{one_line(passage.text)}..."' for passage in hit.passages)
+    first, *more = (f'"...{quoted(passage.text)}..."' for passage in hit.passages)
     return [f"Snippet: {first}", *(f"Also: {snippet}" for snippet in more)]
 
 

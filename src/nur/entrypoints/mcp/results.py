@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Characters of a memory that the receipt repeats.
 RECEIPT = 100
+#: Before each further line of stored text.
+INDENT = " " * 4
 
 
 def answer(text: str, structured: dict[str, Any]) -> CallToolResult:
@@ -41,6 +43,15 @@ def failure(error: NurError, text: str) -> CallToolResult:
 def one_line(text: str) -> str:
     """Stored text on one line, so that its line breaks cannot forge another hit."""
     return " ".join(text.split())
+
+
+def quoted(text: str) -> str:
+    """Stored text with its own lines, each after the first indented, so that none can forge another hit.
+
+    Rows of a table, lines of code, list items and messages say less on one line. Blank lines are left out.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return f"\n{INDENT}".join([lines[0].lstrip(), *lines[1:]]) if lines else ""
 
 
 def shortened(text: str, most: int = RECEIPT) -> str:

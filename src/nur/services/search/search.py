@@ -107,6 +107,7 @@ class Search:
             reason=reason,
             notice=search_notice(request, degraded, reason, compared=found.is_compared, confidence=confidence),
             confidence=confidence,
+            relevance=None if confidence is None else ranked[0].relevance,
         )
         return SearchRun(request, found, ranked, ordered, result, floor, self.fusion, stopwatch.milliseconds)
 

@@ -102,7 +102,8 @@ def test_neighbours_stand_around_the_chunk_with_boundaries_between() -> None:
         "Content with neighbors:",
         "...before...",
         "[CHUNK BOUNDARY]",
-        "...the chunk...",
+        "...the",
+        "    chunk...",
         "[CHUNK BOUNDARY]",
         "...after...",
         "When: said 2026-01-01",
@@ -138,7 +139,7 @@ def test_hybrid_results_name_where_they_are_from() -> None:
         "[2] RRF score: 0.0328 (from: memory)\n"
         "Relevance: 0.8765\n"
         "Type: memory | ID: mem_1\n"
-        "Content: User prefers Python\n"
+        "Content: User prefers\n    Python\n"
         "Confidence: 0.9\n"
         "When: said 2026-01-01"
     )
