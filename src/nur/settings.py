@@ -16,7 +16,16 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -29,6 +38,7 @@ from nur.domain.errors import BadConfiguration
 
 CONFIG_FILE_VARIABLE = "NUR_CONFIG"
 LEAST_TOKEN_CHARACTERS = 16
+MASK = "********"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Words = Annotated[tuple[str, ...], NoDecode]  #: a list, in the environment with commas between
@@ -272,6 +282,21 @@ def from_environment() -> dict[str, str]:
     found = {name: os.environ[name] for name in map(str.upper, Settings.model_fields) if os.environ.get(name)}
     file = _config_file()
     return found | ({CONFIG_FILE_VARIABLE: str(file.absolute())} if file.is_file() else {})
+
+
+def shown(settings: Settings) -> dict[str, JsonValue]:
+    """The settings by their names in the environment, as values that JSON has; secrets are masked."""
+    return {name.upper(): _as_json(getattr(settings, name)) for name in Settings.model_fields}
+
+
+def _as_json(value: Any) -> JsonValue:
+    if isinstance(value, SecretStr):
+        return MASK
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
 def _explain(problem: Any) -> str:

@@ -1,4 +1,4 @@
-"""A browser for the session, a server for each module, and pages that watch what they ask for."""
+"""A browser and a server for the session, and pages that watch what they ask for."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NurProces
         yield running
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[NurProcess]:
-    """A server with the story in it; tests of a module share it."""
+    """A server with the story in it, for all tests; what they add they tell apart by its words."""
     with NurProcess(tmp_path_factory.mktemp("story") / "data") as running:
         await story.tell(running.url)
         yield running

@@ -58,7 +58,7 @@ async def tell(url: str) -> None:
     """Store all of it."""
     async with httpx2.AsyncClient(base_url=url, timeout=60) as rest:
         for text, kind, confidence in MEMORIES:
-            await _ok(rest, "/v2/memories", {"content": text, "type": kind, "confidence": confidence})
+            await _ok(rest, "/v2/memories", {"text": text, "type": kind, "confidence": confidence})
         for note in NOTES:
             await _ok(rest, "/v2/notes?wait=indexed", note)
         for event in EVENTS:

@@ -141,6 +141,7 @@ class Services:
     clock: Clock
     zone: Zone  #: of times that have no offset, and of the days that answers name
     on_failure: FailurePolicy
+    settings: Settings  #: as they were read; nothing reads the environment again
 
 
 def assemble(
@@ -221,6 +222,7 @@ def assemble(
         clock=clock,
         zone=_zone(settings),
         on_failure=on_failure,
+        settings=settings,
     )
 
 

@@ -21,6 +21,7 @@ from nur.entrypoints.rest import (
     notes,
     problems,
     searches,
+    settings,
     traces,
     uploads,
     versions,
@@ -54,6 +55,7 @@ ROUTERS = (
     traces.searches_router,
     traces.admin_router,
     admin.router,
+    settings.router,
     archive.router,
 )
 

@@ -238,6 +238,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "notes": {"memory": 64, "turn": 23, "artifact": 9, "note": 12, "event": 0},
         "projects": {"infra": 12, "house": 3},
     },
+    "SettingsOut": {
+        "settings": [{"name": "INDEX", "value": "auto", "is_set": False, "meaning": "the vector index"}],
+    },
     "EmbeddingOut": {
         "embedding_version": VERSION,
         "held_versions": {VERSION: 120},

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 
 import click
-from pydantic import SecretStr
 from rich.table import Table
 
 from nur.entrypoints.cli import render as showing
-from nur.settings import Settings, load
-
-MASK = "********"
+from nur.settings import Settings, load, shown
 
 
 @click.command()
@@ -19,7 +16,7 @@ MASK = "********"
 def command(as_json: bool) -> None:
     """Show the settings in effect; secrets are masked."""
     settings = load()
-    values = {name.upper(): _shown(getattr(settings, name)) for name in Settings.model_fields}
+    values = shown(settings)
     if as_json:
         click.echo(json.dumps(values, indent=2))
         return
@@ -32,13 +29,3 @@ def command(as_json: bool) -> None:
         given = "yes" if name in settings.model_fields_set else ""
         table.add_row(name.upper(), str(values[name.upper()]), given, field.description or "")
     showing.table(table)
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, SecretStr):
-        return MASK
-    if isinstance(value, tuple):
-        return ",".join(str(item) for item in value)
-    if hasattr(value, "model_dump"):
-        return value.model_dump()
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

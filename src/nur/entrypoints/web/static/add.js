@@ -1,7 +1,8 @@
-// Add a note by hand.
+// Add notes by hand, or files.
 
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
+import { filesSection } from "./ingest.js";
 import { changed, toast } from "./toast.js";
 
 const KINDS = { memory: "a memory: one fact, preference or decision", note: "a note: anything longer" };
@@ -25,7 +26,7 @@ export function quickNote() {
     event.preventDefault();
     if (!text.value.trim()) return;
     try {
-      const stored = await (kind.value === "memory" ? api.addMemory({ content: text.value }) : api.addNote({ text: text.value }));
+      const stored = await (kind.value === "memory" ? api.addMemory({ text: text.value }) : api.addNote({ text: text.value }));
       const same = stored.operation === "unchanged";
       text.value = "";
       replace(message);
@@ -46,6 +47,6 @@ async function takeBack(id) {
 
 /** The add view. */
 export function show(main) {
-  replace(main, h("h1", {}, "Add"), h("section", {}, h("h2", {}, "Write"), quickNote()));
+  replace(main, h("h1", {}, "Add"), h("section", {}, h("h2", {}, "Write"), quickNote()), filesSection());
   main.querySelector("textarea").focus();
 }

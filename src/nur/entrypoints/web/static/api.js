@@ -43,9 +43,17 @@ function address(path, params) {
 
 async function problemOf(response) {
   const body = await response.json().catch(() => ({}));
-  const fields = (body.errors ?? []).map((error) => `${error.field ?? error.loc ?? ""}: ${error.message ?? error.msg ?? ""}`);
-  const detail = [body.detail ?? body.message ?? `The server answered ${response.status}.`, ...fields].join(" ");
+  const detail = body.detail ?? body.message ?? `The server answered ${response.status}.`;
   return new Problem({ status: response.status, code: body.code ?? "unknown", title: body.title, detail });
+}
+
+const unreachable = () => new Problem({ title: "Nur does not answer", detail: "Is the server still running? Start it with nur serve, then try again." });
+
+/** Ask for the token, once for all calls that wait for it; `used` was refused. */
+async function unlocked(used = token()) {
+  if (used !== token()) return; // another call has got a new one meanwhile
+  asking ??= askForToken(used !== null).finally(() => (asking = null));
+  await asking;
 }
 
 async function send(method, path, { params, body, headers = {}, signal } = {}) {
@@ -59,11 +67,10 @@ async function send(method, path, { params, body, headers = {}, signal } = {}) {
     response = await fetch(address(path, params), { method, headers: sent, signal, body: isForm || body === undefined ? body : JSON.stringify(body) });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ title: "Nur does not answer", detail: "Is the server still running? Start it with nur serve, then try again." });
+    throw unreachable();
   }
   if (response.status === 401 && askForToken) {
-    asking ??= askForToken(used !== null).finally(() => (asking = null));
-    await asking;
+    await unlocked(used);
     return send(method, path, { params, body, headers, signal });
   }
   return response;
@@ -76,6 +83,25 @@ export async function call(method, path, options = {}) {
   return response.status === 204 ? null : response.json();
 }
 
+/** Send a form with its progress, from 0 to 1. `fetch` does not report it. */
+export async function upload(form, onProgress) {
+  const answer = await new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "/v2/artifacts");
+    if (token()) request.setRequestHeader("Authorization", `Bearer ${token()}`);
+    request.upload.addEventListener("progress", (event) => onProgress(event.loaded / Math.max(1, event.total)));
+    request.addEventListener("load", () => resolve(new Response(request.responseText, { status: request.status })));
+    request.addEventListener("error", () => reject(unreachable()));
+    request.send(form);
+  });
+  if (answer.status === 401 && askForToken) {
+    await unlocked();
+    return upload(form, onProgress);
+  }
+  if (!answer.ok) throw await problemOf(answer);
+  return answer.json();
+}
+
 const noteAt = (id) => `/v2/notes/${encodeURIComponent(id)}`;
 const matching = (revision) => (revision === undefined ? {} : { "If-Match": `"${revision}"` });
 
@@ -83,6 +109,13 @@ export const search = (body, signal) => call("POST", "/v2/searches", { body, sig
 export const explain = (searchId, note) => call("GET", `/v2/searches/${searchId}/explain`, { params: { note } });
 export const listNotes = (params, signal) => call("GET", "/v2/notes", { params, signal });
 export const getNote = (id, params, signal) => call("GET", noteAt(id), { params, signal });
+export const getText = (id, start, end, signal) => call("GET", `${noteAt(id)}/text`, { params: { start, end }, signal });
+export const versions = (id) => call("GET", `${noteAt(id)}/versions`);
+export const version = (id, number) => call("GET", `${noteAt(id)}/versions/${number}`);
+export const restoreVersion = (id, number, revision) => call("POST", `${noteAt(id)}/versions/${number}/restore`, { headers: matching(revision) });
+export const conversations = (params, signal) => call("GET", "/v2/conversations", { params, signal });
+export const turns = (id, params, signal) => call("GET", `/v2/conversations/${encodeURIComponent(id)}/turns`, { params, signal });
+export const settings = (signal) => call("GET", "/v2/admin/settings", { signal });
 export const addNote = (body) => call("POST", "/v2/notes", { body });
 export const addMemory = (body) => call("POST", "/v2/memories", { body });
 export const editNote = (id, changes, revision) => call("PATCH", noteAt(id), { body: changes, headers: matching(revision) });

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { button, h, placeholder, replace } from "./dom.js";
+import { conversation, conversationsList } from "./conversations.js";
 import { confirmed } from "./dialog.js";
 import { kindTabs } from "./filters.js";
 import { noteRow, pagedList } from "./list.js";
@@ -11,7 +12,6 @@ import { changed, toast } from "./toast.js";
 const EMPTY = {
   "": "Nothing is stored yet.",
   memory: "No memories yet. An assistant stores them, or you do under Add.",
-  turn: "No conversations yet. An assistant keeps them with history_append.",
   artifact: "No documents yet. Drop files anywhere on this page.",
   note: "No notes yet. Write one under Add.",
   event: "No events yet. Programs send them to POST /v2/events.",
@@ -47,17 +47,23 @@ function trashList(signal) {
 
 function notesList(params, signal) {
   const load = async (cursor) => {
-    const page = await api.listNotes({ kind: params.kind, conversation_id: params.conversation, limit: 50, cursor }, signal);
+    const page = await api.listNotes({ kind: params.kind, limit: 50, cursor }, signal);
     return { rows: page.notes.map((note) => noteRow(note)), next: page.next_cursor };
   };
   const kind = params.kind ?? "";
   return pagedList({ load, label: kind ? KINDS[kind].many : "Everything stored", empty: () => placeholder("Nothing here", EMPTY[kind]) });
 }
 
+function listOf(params, signal) {
+  if (params.kind === "trash") return trashList(signal);
+  if (params.kind !== "turn") return notesList(params, signal);
+  return params.conversation ? conversation(params.conversation, signal) : conversationsList(signal);
+}
+
 /** The browse view. */
 export function show(main, params, signal) {
   const list = h("div", {});
-  const draw = () => replace(list, params.kind === "trash" ? trashList(signal) : notesList(params, signal));
+  const draw = () => replace(list, listOf(params, signal));
   replace(main, h("h1", {}, "Browse"), kindTabs("browse", params, [["trash", "Trash"]]), list);
   draw();
   return { refresh: draw };

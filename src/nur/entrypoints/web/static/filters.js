@@ -28,7 +28,7 @@ export function filtersOf(params) {
 /** Links that choose the kind of note. */
 export function kindTabs(view, params, more = []) {
   const kinds = [["", "All"], ...Object.entries(KINDS).map(([kind, label]) => [kind, label.many]), ...more];
-  const tabs = kinds.map(([kind, label]) => h("a", { href: href(view, { ...params, kind, open: "", at: "" }), "aria-current": (params.kind ?? "") === kind ? "true" : null }, label));
+  const tabs = kinds.map(([kind, label]) => h("a", { href: href(view, { ...params, kind, conversation: "", open: "", at: "" }), "aria-current": (params.kind ?? "") === kind ? "true" : null }, label));
   return h("nav", { class: "tabs", "aria-label": "Kinds" }, tabs);
 }
 

@@ -2,6 +2,7 @@
 
 import { onLocked } from "./api.js";
 import { placeholder, replace } from "./dom.js";
+import { listenForFiles } from "./ingest.js";
 import { listen } from "./keys.js";
 import { askForToken } from "./login.js";
 import { go, here } from "./router.js";
@@ -107,4 +108,5 @@ document.addEventListener("nur:changed", () => {
 addEventListener("hashchange", show);
 onLocked(askForToken);
 listen();
+listenForFiles();
 show();

@@ -5,30 +5,39 @@ import { announce, button, failure, h, line, plain, replace, webLink } from "./d
 import { editForm } from "./edit.js";
 import { facts } from "./list.js";
 import { closed, href, opened, spansOf } from "./router.js";
-import { counted, dateTime, marked, nameOf, percent, positions } from "./text.js";
+import { counted, dateTime, joined, marked, nameOf, percent, positions } from "./text.js";
 import { changed, toast } from "./toast.js";
+import { versionsBox } from "./versions.js";
 
-const WINDOW = 20000; // characters of a long text that are shown at once
+const WINDOW = 20000; // characters of a long text that are loaded at once
 
 /** The text around the first passage, with buttons that show what is before and after it. */
-function textNodes(note, spans) {
-  const text = note.text ?? "";
-  const ends = positions(text, spans.flat());
-  const units = spans.map((_, index) => [ends[2 * index], ends[2 * index + 1]]);
-  let from = Math.max(0, (units[0]?.[0] ?? 0) - WINDOW / 4);
-  let to = Math.min(text.length, from + WINDOW);
-  if (text.length <= WINDOW * 1.5) [from, to] = [0, text.length];
+async function textBox(note, spans, signal) {
+  const start = Math.max(0, (spans[0]?.[0] ?? 0) - WINDOW / 4);
+  const part = await api.getText(note.note_id, start, start + WINDOW, signal);
+  let { text, start_char: from, next_start: next } = part;
   const body = h("div", { class: "text", dir: "auto" });
   const box = h("div", {});
-  const earlier = button("Show what is before", () => draw(Math.max(0, from - WINDOW), to), { class: "more" });
-  const later = button("Show what follows", () => draw(from, Math.min(text.length, to + WINDOW)), { class: "more" });
-  function draw(start, end) {
-    [from, to] = [start, end];
-    const inside = units.filter((span) => span[1] > from && span[0] < to).map(([a, b]) => [Math.max(a, from) - from, Math.min(b, to) - from]);
-    replace(body, marked(text.slice(from, to), inside));
-    replace(box, from > 0 && earlier, body, to < text.length && later);
+  const load = (begin, end, join) => async () => {
+    const more = await api.getText(note.note_id, begin(), end(), signal);
+    join(more);
+    draw();
+  };
+  const earlier = button("Show what is before", load(() => Math.max(0, from - WINDOW), () => from, (more) => {
+    text = more.text + text;
+    from = more.start_char;
+  }), { class: "more" });
+  const later = button("Show what follows", load(() => next, () => next + WINDOW, (more) => {
+    text += more.text;
+    next = more.next_start;
+  }), { class: "more" });
+  function draw() {
+    const inside = spans.filter(([, end]) => end > from).map(([begin, end]) => [Math.max(0, begin - from), end - from]);
+    const units = positions(text, inside.flat());
+    replace(body, marked(text, inside.map((_, index) => [units[2 * index], units[2 * index + 1]])));
+    replace(box, from > 0 && earlier, body, next !== null && later);
   }
-  draw(from, to);
+  draw();
   return box;
 }
 
@@ -74,31 +83,32 @@ async function moveToTrash(note) {
 function toolbar(note, edit) {
   const attempt = (action) => () => action().catch((problem) => toast(problem.message));
   const copy = async () => {
-    await navigator.clipboard.writeText(note.text);
+    await navigator.clipboard.writeText((await api.getNote(note.note_id)).text);
     toast("Copied.");
   };
-  return h("p", { class: "actions" }, button("Edit", edit, { "data-edit": true, "aria-keyshortcuts": "e" }), button("Delete", attempt(() => moveToTrash(note)), { "data-delete": true, "aria-keyshortcuts": "Delete" }), button("Copy text", attempt(copy)));
+  return h("p", { class: "actions" }, button("Edit", attempt(edit), { "data-edit": true, "aria-keyshortcuts": "e" }), button("Delete", attempt(() => moveToTrash(note)), { "data-delete": true, "aria-keyshortcuts": "Delete" }), button("Copy text", attempt(copy)));
 }
 
 /** Show a note in the pane. */
 export async function showNote(pane, id, at, signal) {
   const close = h("a", { class: "close", href: closed(), "aria-label": "Close" }, "×");
   const again = () => showNote(pane, id, at, signal);
-  let note;
+  const spans = joined(spansOf(at));
+  let note, text;
   try {
-    note = await api.getNote(id, {}, signal);
+    note = await api.getNote(id, { text: false }, signal);
+    text = await textBox(note, spans, signal);
   } catch (problem) {
     if (problem.name !== "AbortError") replace(pane, close, failure(problem, problem.status === 404 ? null : again));
     return;
   }
-  const spans = spansOf(at);
-  const name = h("h2", { dir: "auto" }, plain(nameOf(note)));
+  const name = h("h2", { dir: "auto" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
   const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Found by its words so far; it will be found by meaning once it is embedded.");
   const body = h("div", { class: "body" });
-  const read = () => replace(body, toolbar(note, write), pending, textNodes(note, spans), properties(note));
-  const write = () => replace(body, editForm(note, { done: again, cancel: read }));
+  const read = () => replace(body, toolbar(note, write), pending, text, properties(note), versionsBox(note));
+  const write = async () => replace(body, editForm(await api.getNote(id), { done: again, cancel: read }));
   read();
   replace(pane, close, h("p", { class: "meta" }, facts(note)), name, body);
   pane.querySelector("mark")?.scrollIntoView({ block: "center" });
-  announce(`Opened: ${nameOf(note)}`);
+  announce(`Opened: ${name.textContent}`);
 }

@@ -1,7 +1,7 @@
-// The page's own settings, kept in this browser.
+// The page's own settings, kept in this browser, and the server's, shown.
 
-import { forgetToken, token } from "./api.js";
-import { button, h, replace } from "./dom.js";
+import * as api from "./api.js";
+import { button, failure, h, line, replace } from "./dom.js";
 import { keysAreOff, setKeysOff, showKeys } from "./keys.js";
 
 const THEMES = { "": "as the system has it", light: "light", dark: "dark" };
@@ -26,13 +26,31 @@ function keysChoice() {
 
 function lockChoice() {
   const lock = () => {
-    forgetToken();
+    api.forgetToken();
     location.reload();
   };
-  return token() && h("fieldset", {}, h("legend", {}, "Token"), h("p", { class: "actions" }, button("Forget the token", lock)));
+  return api.token() && h("fieldset", {}, h("legend", {}, "Token"), h("p", { class: "actions" }, button("Forget the token", lock)));
+}
+
+function settingRow({ name, value, is_set, meaning }) {
+  const written = value === null || value === "" ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value);
+  return h("tr", { class: is_set ? "is-set" : null }, h("th", { scope: "row" }, h("code", {}, name)), h("td", {}, h("code", {}, line(written)), is_set && h("span", { class: "badge" }, "set")), h("td", { class: "muted" }, meaning));
+}
+
+async function serverSettings(box, signal) {
+  try {
+    const { settings } = await api.settings(signal);
+    const heads = ["Setting", "Value", "Meaning"].map((name) => h("th", { scope: "col" }, name));
+    replace(box, h("table", { class: "settings" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, settings.map(settingRow))));
+  } catch (problem) {
+    if (problem.name !== "AbortError") replace(box, failure(problem, () => serverSettings(box, signal)));
+  }
 }
 
 /** The settings view. */
-export function show(main) {
-  replace(main, h("h1", {}, "Settings"), h("section", {}, h("h2", {}, "This page"), themeChoice(), keysChoice(), lockChoice()));
+export function show(main, params, signal) {
+  const box = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Settings of the server" });
+  const server = h("section", {}, h("h2", {}, "The server"), h("p", { class: "muted" }, "Set in the environment or in nur.toml, and read when the server starts."), box);
+  replace(main, h("h1", {}, "Settings"), h("section", {}, h("h2", {}, "This page"), themeChoice(), keysChoice(), lockChoice()), server);
+  serverSettings(box, signal);
 }

@@ -1,0 +1,157 @@
+// Files and folders, dropped or chosen: sent one by one, with progress. They go on while other views are looked at.
+
+import * as api from "./api.js";
+import { announce, button, h, line, replace } from "./dom.js";
+import { go, here, href } from "./router.js";
+import { counted } from "./text.js";
+import { changed, toast } from "./toast.js";
+
+const AT_ONCE = 2;
+const LARGEST_BYTES = 60 * 1024 * 1024;
+const MOST_SHOWN = 200;
+const SAID = { waiting: "waiting", created: "stored", replaced: "stored again, changed", metadata_updated: "stored again", unchanged: "was there already" };
+
+/** Every file that was given since the page was opened: {file, name, state, share, message, id}. */
+const queue = [];
+let running = 0;
+let drawn = () => {};
+
+/** The files in what was dropped, folders opened. Hidden files are left out. */
+async function filesIn(transfer) {
+  const given = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  const found = [];
+  const open = async (entry, path) => {
+    if (entry.name.startsWith(".")) return;
+    const name = path + entry.name;
+    if (entry.isFile) return void found.push({ file: await new Promise((done, fail) => entry.file(done, fail)), name });
+    const reader = entry.createReader();
+    for (;;) {
+      const part = await new Promise((done, fail) => reader.readEntries(done, fail)); // a hundred at a time
+      if (!part.length) return;
+      for (const inner of part) await open(inner, `${name}/`);
+    }
+  };
+  for (const one of given) {
+    if (one instanceof File) found.push({ file: one, name: one.name });
+    else await open(one, "");
+  }
+  return found;
+}
+
+async function send(one) {
+  const form = new FormData();
+  form.append("file", one.file, one.file.name);
+  form.append("name", one.name);
+  form.append("modified_at", new Date(one.file.lastModified).toISOString());
+  try {
+    const receipt = await api.upload(form, (share) => {
+      one.share = share;
+      one.state = share < 1 ? "sending" : "reading";
+      drawn(one);
+    });
+    Object.assign(one, { state: receipt.operation, documents: receipt.documents, id: receipt.artifacts[0]?.note_id });
+  } catch (problem) {
+    Object.assign(one, { state: "failed", message: problem.message });
+  }
+}
+
+async function work() {
+  while (running < AT_ONCE) {
+    const one = queue.find((other) => other.state === "waiting");
+    if (!one) break;
+    running += 1;
+    one.state = "sending";
+    drawn(one);
+    send(one).then(() => {
+      running -= 1;
+      drawn(one);
+      if (queue.some((other) => other.state === "waiting")) work();
+      else if (!running) finished();
+    });
+  }
+}
+
+function finished() {
+  const failed = queue.filter((one) => one.state === "failed").length;
+  const message = `${counted(queue.length - failed, "file")} added${failed ? `, ${failed} not` : ""}.`;
+  toast(message);
+  announce(message);
+  changed();
+}
+
+function give(files) {
+  for (const { file, name } of files) {
+    const tooLarge = file.size > LARGEST_BYTES;
+    queue.push({ file, name, share: 0, state: tooLarge ? "failed" : "waiting", message: tooLarge ? "larger than 60 MB" : null });
+  }
+  if (files.length && here().view !== "add") go("add");
+  drawn();
+  work();
+}
+
+function retry(one) {
+  Object.assign(one, { state: "waiting", message: null, share: 0 });
+  drawn(one);
+  work();
+}
+
+function row(one) {
+  const name = one.id ? h("a", { href: href("add", { open: one.id }), "data-item": one.id }, line(one.name)) : line(one.name);
+  const busy = ["sending", "reading"].includes(one.state);
+  const said = one.state === "failed" ? h("span", { class: "failure" }, one.message) : SAID[one.state] ?? (one.state === "reading" ? "being read …" : "");
+  const more = one.documents > 1 ? ` · ${counted(one.documents, "document")}` : "";
+  return h("li", { class: "file" }, h("span", { class: "file-name" }, name), busy && h("progress", { max: 1, value: one.state === "reading" ? null : one.share, "aria-label": `Sending ${one.name}` }), h("span", { class: "muted" }, said, more), one.state === "failed" && button("Try again", () => retry(one), { class: "quiet" }));
+}
+
+/** The part of the add view that takes files and shows what becomes of them. */
+export function filesSection() {
+  const picker = (label, more) => {
+    const chosen = () => {
+      give([...input.files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
+      input.value = ""; // so that the same ones can be chosen again
+    };
+    const input = h("input", { type: "file", multiple: true, class: "hidden", tabindex: "-1", "aria-hidden": "true", onchange: chosen, ...more });
+    return [button(label, () => input.click()), input];
+  };
+  const progress = h("progress", { "aria-label": "All files", hidden: true });
+  const summary = h("p", { class: "meta", role: "status" });
+  const list = h("ol", { class: "files", "aria-label": "Files" });
+  const rows = new Map();
+  function draw(one) {
+    if (one && rows.has(one)) {
+      const fresh = row(one);
+      rows.get(one).replaceWith(fresh);
+      rows.set(one, fresh);
+    } else {
+      rows.clear();
+      for (const other of queue.slice(-MOST_SHOWN)) rows.set(other, row(other));
+      replace(list, [...rows.values()]);
+    }
+    const done = queue.filter((other) => !["waiting", "sending", "reading"].includes(other.state)).length;
+    progress.hidden = !queue.length || done === queue.length;
+    progress.max = Math.max(1, queue.length);
+    progress.value = done;
+    replace(summary, queue.length ? `${done} of ${counted(queue.length, "file")} done` : "");
+  }
+  drawn = draw;
+  draw();
+  return h("section", { class: "drop-zone" }, h("h2", {}, "Files"), h("p", { class: "muted" }, "Drop files or folders anywhere on this page: text, Markdown, web pages, office documents, mail, tables, chat exports."), h("p", { class: "actions" }, picker("Choose files", {}), picker("Choose a folder", { webkitdirectory: true })), progress, summary, list);
+}
+
+/** Take what is dropped anywhere on the page. */
+export function listenForFiles() {
+  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+  const over = (on) => document.body.classList.toggle("dropping", on);
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    over(true);
+  });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? over(false));
+  document.addEventListener("drop", async (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    over(false);
+    give(await filesIn(event.dataTransfer));
+  });
+}
