@@ -10,7 +10,7 @@ COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-ur
 PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit dist bench conformance faults mutants pins clean
+.PHONY: help serve test check unit dist bench screenshots conformance faults mutants pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -61,6 +61,9 @@ dist: .venv/.dev ## build wheel, sdist and MCPB bundle into dist/, and check the
 
 bench: .venv/.dev ## benchmarks: figures as ratios in one run; `make bench NAMES="start search"` runs some
 	$(BIN)/python -m tests.benchmarks $(NAMES)
+
+screenshots: .venv/.dev ## take the pictures of the page for the documents; needs Chromium
+	$(BIN)/python -m tests.browser.screenshots docs/images
 
 conformance: .venv/.dev ## the protocol's own suite and inspector; Node comes from a wheel, npm packages go into .venv
 	$(INSTALL) -r requirements/conformance.txt

@@ -2,7 +2,7 @@
 
 The repository's address is not written down anywhere: a release is built with NUR_REPOSITORY set to it, as
 `https://host/owner/name`. Then relative links lead into the repository, at the release's tag. Without it they become
-plain text, so that no link on a package's page is dead.
+plain text and pictures are left out, so that no link on a package's page is dead.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 REPOSITORY = "NUR_REPOSITORY"
+RELATIVE_PICTURE = re.compile(r"!\[([^\]]+)\]\((?![a-z]+:)([^)\s]+)\)\n*")
 RELATIVE_LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+:|#)([^)\s]+)\)")
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/[\w.-]+")
 
@@ -35,8 +36,9 @@ class ReadmeHook(MetadataHookInterface):
 
 def page(text: str, repository: str, version: str) -> str:
     """The README with links that lead somewhere, and the mark by which the MCP registry knows the package."""
+    pictured = rf"![\1]({repository}/raw/v{version}/\2)\n\n" if repository else ""
     target = rf"[\1]({repository}/blob/v{version}/\2)" if repository else r"\1"
-    shown = RELATIVE_LINK.sub(target, text)
+    shown = RELATIVE_LINK.sub(target, RELATIVE_PICTURE.sub(pictured, text))
     name = registry_name(repository)
     return f"{shown}\n<!-- mcp-name: {name} -->\n" if name else shown
 

@@ -94,3 +94,10 @@ def test_the_release_workflow_has_no_secrets_and_publishes_what_was_tried() -> N
     assert "secrets." not in workflow
     assert "id-token: write" in workflow
     assert "needs: [build, install]" in workflow
+
+
+def test_a_picture_of_the_readme_is_shown_from_the_repository_or_left_out() -> None:
+    text = "Before.\n\n![A view](docs/images/view.png)\n\nAfter."
+    assert page(text, "", "2.0.0") == "Before.\n\nAfter."
+    shown = page(text, "https://example.com/owner/nur", "2.0.0")
+    assert "![A view](https://example.com/owner/nur/raw/v2.0.0/docs/images/view.png)" in shown

@@ -11,9 +11,10 @@ import { versionsBox } from "./versions.js";
 
 const WINDOW = 20000; // characters of a long text that are loaded at once
 
-/** The text around the first passage, with buttons that show what is before and after it. */
+/** The text around the best passage, the first of the spans, with buttons that show what is before and after it. */
 async function textBox(note, spans, signal) {
-  const start = Math.max(0, (spans[0]?.[0] ?? 0) - WINDOW / 4);
+  const best = spans[0]?.[0] ?? 0;
+  const start = Math.max(0, best - WINDOW / 4);
   const part = await api.getText(note.note_id, start, start + WINDOW, signal);
   let { text, start_char: from, next_start: next } = part;
   const body = h("div", { class: "text", dir: "auto" });
@@ -32,9 +33,10 @@ async function textBox(note, spans, signal) {
     next = more.next_start;
   }), { class: "more" });
   function draw() {
-    const inside = spans.filter(([, end]) => end > from).map(([begin, end]) => [Math.max(0, begin - from), end - from]);
+    const inside = joined(spans).filter(([, end]) => end > from).map(([begin, end]) => [Math.max(0, begin - from), end - from]);
     const units = positions(text, inside.flat());
-    replace(body, marked(text, inside.map((_, index) => [units[2 * index], units[2 * index + 1]])));
+    const [at] = positions(text, [Math.max(0, best - from)]);
+    replace(body, marked(text, inside.map((_, index) => [units[2 * index], units[2 * index + 1]]), at));
     replace(box, from > 0 && earlier, body, next !== null && later);
   }
   draw();
@@ -89,11 +91,17 @@ function toolbar(note, edit) {
   return h("p", { class: "actions" }, button("Edit", attempt(edit), { "data-edit": true, "aria-keyshortcuts": "e" }), button("Delete", attempt(() => moveToTrash(note)), { "data-delete": true, "aria-keyshortcuts": "Delete" }), button("Copy text", attempt(copy)));
 }
 
+/** Bring a mark into the upper half of the pane, without moving the page behind it. */
+function scrollTo(pane, mark) {
+  if (mark) pane.scrollTop += mark.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  else pane.scrollTop = 0;
+}
+
 /** Show a note in the pane. */
 export async function showNote(pane, id, at, signal) {
   const close = h("a", { class: "close", href: closed(), "aria-label": "Close" }, "×");
   const again = () => showNote(pane, id, at, signal);
-  const spans = joined(spansOf(at));
+  const spans = spansOf(at);
   let note, text;
   try {
     note = await api.getNote(id, { text: false }, signal);
@@ -102,13 +110,13 @@ export async function showNote(pane, id, at, signal) {
     if (problem.name !== "AbortError") replace(pane, close, failure(problem, problem.status === 404 ? null : again));
     return;
   }
-  const name = h("h2", { dir: "auto" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
+  const name = h("h2", { dir: "auto", class: note.title ? null : "hidden" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
   const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Found by its words so far; it will be found by meaning once it is embedded.");
   const body = h("div", { class: "body" });
   const read = () => replace(body, toolbar(note, write), pending, text, properties(note), versionsBox(note));
   const write = async () => replace(body, editForm(await api.getNote(id), { done: again, cancel: read }));
   read();
   replace(pane, close, h("p", { class: "meta" }, facts(note)), name, body);
-  pane.querySelector("mark")?.scrollIntoView({ block: "center" });
+  scrollTo(pane, pane.querySelector("mark.best"));
   announce(`Opened: ${name.textContent}`);
 }

@@ -10,7 +10,8 @@ import { counted, marked, nameOf, percent } from "./text.js";
 import { whyPanel } from "./why.js";
 
 const TOP = 20;
-const CONTEXT_CHARACTERS = 3000; // of passages and what stands around them, in the whole answer
+const CONTEXT_CHARACTERS = 900; // of passages and what stands around them, in the whole answer: more would pad the best ones
+const LEAST_CHARACTERS = 40; // of a further passage that is worth marking
 const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
 const SHOWN_AROUND = 220; // characters of context before and after a passage
 
@@ -28,10 +29,9 @@ function inContext(item) {
 }
 
 function hitRow(item, answer) {
-  const spans = item.passages.map((passage) => [passage.start_char, passage.end_char]);
+  const spans = item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= LEAST_CHARACTERS);
   const target = { href: opened(item.note_id, spans), "data-item": item.note_id, dir: "auto" };
   const passages = h("p", { class: "passage", dir: "auto" }, inContext(item));
-  const others = item.passages.slice(1, 3).map((passage) => h("p", { class: "passage", dir: "auto" }, "… ", h("mark", {}, passage.text), " …"));
   const head = item.title ? [h("a", { class: "row-name", ...target }, plain(item.title)), passages] : [h("a", { class: "row-name as-text", ...target }, passages)];
   const panel = h("div", { class: "why", hidden: true });
   const why = button("Why?", toggle, { class: "quiet", "aria-expanded": "false", "data-why": true, "aria-label": `Why this result: ${nameOf(item)}` });
@@ -41,7 +41,7 @@ function hitRow(item, answer) {
     if (!panel.children.length) whyPanel(panel, answer, item);
   }
   const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note")} that says the same`) : null;
-  return h("li", { class: "row hit" }, head, others, h("p", { class: "meta" }, facts(item), same, why), panel);
+  return h("li", { class: "row hit" }, head, h("p", { class: "meta" }, facts(item), same, why), panel);
 }
 
 function summary(answer) {

@@ -36,13 +36,14 @@ export function joined(spans) {
   return result;
 }
 
-/** A text with spans of UTF-16 positions marked, as nodes. */
-export function marked(text, spans) {
+/** A text with spans of UTF-16 positions marked, as nodes; the mark with `best` inside has that class. */
+export function marked(text, spans, best = null) {
   const nodes = [];
   let from = 0;
   for (const [start, end] of joined(spans)) {
     if (start > from) nodes.push(text.slice(from, start));
-    nodes.push(h("mark", {}, text.slice(start, end)));
+    const isBest = best !== null && start <= best && best < end;
+    nodes.push(h("mark", { class: isBest ? "best" : null }, text.slice(start, end)));
     from = end;
   }
   nodes.push(text.slice(from));

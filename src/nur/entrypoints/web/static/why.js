@@ -17,7 +17,7 @@ export async function whyPanel(panel, answer, item) {
   try {
     const { note } = await api.explain(answer.search_id, item.note_id);
     const best = note.candidates[0] ?? {};
-    const bars = [["Words", best.lexical], ["Meaning", best.cosine], ["Heading or speaker", best.bonus], ["Reranker", best.rerank_score]];
+    const bars = [["Words", best.lexical], ["Meaning", best.cosine], ["Context", best.bonus], ["Reranker", best.rerank_score]];
     replace(
       panel,
       h("dl", { class: "meters" }, bars.filter(([, value]) => value !== undefined && value !== null && value !== 0).map(([label, value]) => meter(label, value))),
