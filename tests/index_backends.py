@@ -112,6 +112,7 @@ class Chroma(Backend):
             embedding_version=version,
             clock=self.clock,
             suffix=self.suffix,
+            timeout_seconds=120.0,  # a busy machine is no outage
         )
 
 
