@@ -5,22 +5,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
+from sqlalchemy import delete, insert
 
 from nur.adapters.chroma.vector_index import ChromaVectorIndex
 from nur.adapters.flat.vector_index import FlatVectorIndex
+from nur.adapters.pgvector.vector_index import PgVectorIndex
+from nur.adapters.sql.condition import StoreCondition
+from nur.adapters.sql.mapping import note_values
+from nur.adapters.sql.postgres.engine import make_engine
+from nur.adapters.sql.postgres.runner import PostgresRunner
+from nur.adapters.sql.tables import memory_note_chunks, memory_notes
+from nur.adapters.sql.vectors import add_vectors
 from nur.domain.access import DEFAULT_TENANT
 from nur.domain.filters import NoteFilter
+from nur.domain.notes import Status
 from tests.doubles.clock import ManualClock
 from tests.doubles.vector_index import InMemoryVectorIndex
 from tests.index_notes import NOW, a_note, an_upsert
+from tests.servers.postgres_server import shared_cluster
+from tests.store_backends import empty_database
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Connection
+
     from nur.adapters.chroma.client import ChromaFolder, ChromaServer
-    from nur.domain.notes import ChunkKey, Note
+    from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
 
@@ -114,6 +128,53 @@ class Chroma(Backend):
             suffix=self.suffix,
             timeout_seconds=120.0,  # a busy machine is no outage
         )
+
+
+class PgVector(Backend):
+    """pgvector over PostgreSQL's tables, which take each write first."""
+
+    version = "it's:a 100%:8"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._revisions: dict[NoteId, int] = {}
+        self._run = PostgresRunner(StoreCondition(str))
+        self._run.start(make_engine(shared_cluster().emptied(empty_database()), 2), 2)
+
+    def make(self) -> VectorIndex:
+        return PgVectorIndex(self._run, dimensions=self.dimensions, embedding_version=self.version, clock=self.clock)
+
+    async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
+        for op in ops:
+            await self._run.write(self._take, op)
+        await index.apply(ops)
+
+    def close(self) -> None:
+        self._run.stop()
+
+    def _take(self, connection: Connection, op: IndexOp) -> None:
+        if op.revision < self._revisions.get(op.note_id, 0):
+            return
+        self._revisions[op.note_id] = op.revision
+        connection.execute(delete(memory_notes).where(memory_notes.c.note_id == op.note_id))
+        if op.note is None or op.note.status is not Status.ACTIVE:
+            return
+        note = {**note_values(op.note), "identity": str(op.note_id), "text": ""}
+        connection.execute(insert(memory_notes), note)
+        connection.execute(insert(memory_note_chunks), [self._chunk(op, record) for record in op.records])
+        add_vectors(connection, {record.chunk_key: record.vector for record in op.records}, self.version, NOW, {})
+
+    def _chunk(self, op: IndexOp, record: IndexRecord) -> dict[str, Any]:
+        chunk = {"chunk_key": record.chunk_key, "chunk_index": record.chunk_index, "content_hash": "", "text": ""}
+        sizes = {"start_offset": 0, "end_offset": 0, "token_count": 0, "term_count": 0}
+        return {
+            **chunk,
+            **sizes,
+            "note_id": op.note_id,
+            "chunk_id": uuid4(),
+            "revision": op.revision,
+            "created_at": NOW,
+        }
 
 
 def keys(found: Sequence[Neighbour]) -> list[int]:

@@ -103,7 +103,7 @@ class PostgresBackend:
     """A database of its own in the cluster of this test process."""
 
     def __init__(self, folder: Path) -> None:
-        self._address = shared_cluster().emptied(_empty_database())
+        self._address = shared_cluster().emptied(empty_database())
         self.stores = PostgresStores(self._address, folder, allow_unsynced=True)
 
     def previous_texts(self, note_id: NoteId) -> dict[int, str]:
@@ -142,7 +142,7 @@ def _empty_store() -> Path:
 
 
 @cache
-def _empty_database() -> str:
+def empty_database() -> str:
     """A migrated database without a note, to be copied."""
     cluster = shared_cluster()
     cluster.create_named(name := "empty")

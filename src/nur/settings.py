@@ -94,8 +94,16 @@ class Settings(BaseSettings):
     )
 
     # Where things are kept
-    index: Literal["auto", "flat", "chroma"] = Field(
-        default="auto", description="the vector index; auto: chroma where CHROMA_HOST is set, else flat"
+    database_url: SecretStr | None = Field(
+        default=None, description="a PostgreSQL database, as postgresql://user:password@host/name; none: SQLite"
+    )
+    database_pool_size: int = Field(default=8, ge=1, le=100, description="connections that one process keeps to it")
+    database_allow_unsynced: bool = Field(
+        default=False, description="run although PostgreSQL has fsync or synchronous_commit off"
+    )
+    index: Literal["auto", "flat", "chroma", "pgvector"] = Field(
+        default="auto",
+        description="the vector index; auto: chroma where CHROMA_HOST is set, pgvector on PostgreSQL, else flat",
     )
     chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
     chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
@@ -234,6 +242,10 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDINGS=onnx needs ONNX_MODEL: a folder with model.onnx and tokenizer.json")
         if self.rerank == "onnx" and self.rerank_model is None:
             raise ValueError("RERANK=onnx needs RERANK_MODEL: a folder with model.onnx and tokenizer.json")
+        if self.database_url is not None and self.index == "flat":
+            raise ValueError("INDEX=flat follows the writes of its own process only: with DATABASE_URL use pgvector")
+        if self.database_url is None and self.index == "pgvector":
+            raise ValueError("INDEX=pgvector needs DATABASE_URL, such as postgresql://user:password@host/name")
         self._check_token()
         return self
 

@@ -33,6 +33,7 @@ def run_without(*modules: str, folder: Path, **settings: str) -> subprocess.Comp
         ("openai", {"OPENAI_API_KEY": "sk-test"}, "openai"),
         ("openai", {"OPENAI_API_KEY": "sk-test", "EMBEDDINGS": "openai"}, "openai"),
         ("chromadb", {"INDEX": "chroma"}, "chroma"),
+        ("psycopg", {"DATABASE_URL": "postgresql://nur@localhost/nur"}, "postgres"),
         ("onnxruntime", {"EMBEDDINGS": "onnx", "ONNX_MODEL": "model"}, "onnx"),
         ("tokenizers", {"EMBEDDINGS": "onnx", "ONNX_MODEL": "model"}, "onnx"),
         ("onnxruntime", {"RERANK": "onnx", "RERANK_MODEL": "model"}, "onnx"),
@@ -49,5 +50,5 @@ def test_the_error_names_the_extra(tmp_path: Path, module: str, settings: dict[s
 
 
 def test_the_default_profile_needs_no_extra(tmp_path: Path) -> None:
-    done = run_without("openai", "chromadb", "onnxruntime", "tokenizers", "huggingface_hub", folder=tmp_path)
+    done = run_without("openai", "chromadb", "psycopg", "onnxruntime", "tokenizers", "huggingface_hub", folder=tmp_path)
     assert done.returncode == 0, done.stderr

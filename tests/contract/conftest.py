@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nur.adapters.chroma.client import ChromaFolder, ChromaServer
-from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory
+from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory, PgVector
 from tests.servers.chroma_server import ChromaProcess
 from tests.store_backends import BACKENDS, StoreBackend
 from tests.store_notes import START
@@ -35,6 +35,10 @@ def _backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "chroma_server":
         server = request.getfixturevalue("chroma_server")
         return Chroma(ChromaServer(server.host, server.port), f"_{next(_numbers)}")
+    if request.param == "pgvector":
+        backend = PgVector()
+        request.addfinalizer(backend.close)
+        return backend
     kinds: dict[str, type[Backend]] = {"in_memory": InMemory, "flat": Flat, "flat_signs": FlatSigns}
     return kinds[request.param]()
 
@@ -42,7 +46,7 @@ def _backend(request: pytest.FixtureRequest) -> Backend:
 CHROMA = ["chroma_folder", "chroma_server"]
 
 
-@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA])
+@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA, "pgvector"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     return _backend(request)
 

@@ -16,6 +16,7 @@ from nur.bootstrap.embedders import FIRST_EMBEDDING_VERSION, store_embedder
 from nur.bootstrap.indexes import make_index
 from nur.bootstrap.rerankers import make_reranker
 from nur.bootstrap.services import Services, assemble
+from nur.domain.errors import BadConfiguration
 from nur.observability.events import EventLog
 from nur.ports.clock import Clock, SystemClock
 from nur.ports.embedder import Watched
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Services", "assemble", "is_new", "make_stores", "running"]
 
 log = EventLog("Bootstrap")
+
+NO_POSTGRES = "DATABASE_URL needs an extra: pip install 'nur-memory[postgres]'"
 
 
 @asynccontextmanager
@@ -81,7 +84,9 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 
 def make_stores(settings: Settings) -> Stores:
-    """The stores that the settings ask for, not yet open."""
+    """The stores that the settings ask for, not yet open. Raises BadConfiguration."""
+    if settings.database_url is not None:
+        return _postgres(settings, settings.database_url.get_secret_value())
     from nur.adapters.sql.sqlite.stores import SqliteStores
 
     return SqliteStores(settings.nur_data_dir)
@@ -89,9 +94,24 @@ def make_stores(settings: Settings) -> Stores:
 
 def is_new(settings: Settings) -> bool:
     """Whether there is no store yet: opening it would make one and choose its embedding model."""
+    if settings.database_url is not None:
+        return False  # whoever made the database means it to be used
     from nur.adapters.sql.sqlite.files import StoreFiles
 
     return StoreFiles(settings.nur_data_dir).is_new
+
+
+def _postgres(settings: Settings, address: str) -> Stores:
+    try:
+        from nur.adapters.sql.postgres.stores import PostgresStores
+    except ImportError as error:
+        raise BadConfiguration(NO_POSTGRES) from error
+    return PostgresStores(
+        address,
+        settings.nur_data_dir,
+        pool_size=settings.database_pool_size,
+        allow_unsynced=settings.database_allow_unsynced,
+    )
 
 
 async def _switch(stores: Stores, clock: Clock) -> bool:

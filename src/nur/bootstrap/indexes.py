@@ -29,9 +29,11 @@ def make_index(
     """The index of a model's vectors, not yet open. Raises BadConfiguration."""
     chosen = settings.index
     if chosen == "auto":
-        chosen = "chroma" if settings.chroma_host else "flat"
+        chosen = "chroma" if settings.chroma_host else "pgvector" if settings.database_url else "flat"
     if chosen == "chroma":
         return _chroma(settings, model, store_id, first_version, clock)
+    if chosen == "pgvector":
+        return _pgvector(stores, model, clock)
     from nur.adapters.flat.vector_index import FlatVectorIndex
 
     async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
@@ -46,6 +48,15 @@ def make_index(
         return await stores.vectors.of_chunks(keys, model.version)
 
     return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
+
+
+def _pgvector(stores: Stores, model: EmbeddingModel, clock: Clock) -> VectorIndex:
+    """Inside the database of the stores: PostgreSQL's, as the settings have made sure."""
+    from nur.adapters.pgvector.vector_index import PgVectorIndex
+    from nur.adapters.sql.stores import SqlStores
+
+    assert isinstance(stores, SqlStores)  # noqa: S101  # for the type checker
+    return PgVectorIndex(stores.run, dimensions=model.dimensions, embedding_version=model.version, clock=clock)
 
 
 def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock) -> VectorIndex:

@@ -1,8 +1,7 @@
 """Lexical rows in PostgreSQL: one for each term of each piece, ranked by BM25 as FTS5 ranks.
 
-An index that holds everything a ranking reads, in the order of its terms: common terms are read in one go, without the
-rows themselves. A tsvector for each piece takes a third of the space, but PostgreSQL has to fetch and unpack the whole
-text of every piece with a common term, and counts no occurrences.
+An index that holds everything a ranking reads, in the order of its terms: a common term is read in one go, without the
+rows themselves. A tsvector has no statistics and no BM25: PostgreSQL would fetch and unpack every piece with the term.
 """
 
 from __future__ import annotations
