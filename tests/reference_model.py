@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from nur.domain.derivations import FingerprintBand
 from nur.domain.filters import is_alive, matches
 from nur.domain.kinds import identity_of
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
@@ -267,7 +268,7 @@ class ReferenceModel:
 
     def _derive(self, note_id: NoteId, derived: Sequence[Derivation]) -> None:
         for one in derived:
-            self.derived[note_id] = {row.band_hash for row in one.rows}
+            self.derived[note_id] = {row.band_hash for row in one.rows if isinstance(row, FingerprintBand)}
 
     def _drop_chunks(self, note_id: NoteId) -> None:
         for key in self.chunks_of(note_id):

@@ -15,6 +15,7 @@ from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.fingerprint import FINGERPRINT
+from nur.retrieval.times.deriver import times_deriver
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes
@@ -151,9 +152,10 @@ def assemble(
     embedder: Embedder,
     reranker: Reranker,
     clock: Clock,
-    derivers: Sequence[Deriver] = (FINGERPRINT,),
+    derivers: Sequence[Deriver] | None = None,
 ) -> Services:
-    """The use cases over open ports. Raises BadConfiguration when a tokenizer cannot be loaded."""
+    """The use cases over open ports; without `derivers` those of Nur. Raises BadConfiguration for a bad tokenizer."""
+    derivers = (FINGERPRINT, times_deriver(_zone(settings))) if derivers is None else derivers
     notes, chunks = stores.notes, stores.chunks
     version = embedder.model.version
     privacy = PrivacyFilter(settings.privacy_enforcement)
@@ -291,6 +293,7 @@ def _search(
             query_vector,
             vocabulary,
             clock,
+            _zone(settings),
             compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),
             reads_model_vectors=isinstance(embedder, PieceEmbedder),
         ),

@@ -18,8 +18,18 @@ class FingerprintBand:
     band_hash: int  #: signed, 64 bits
 
 
+@dataclass(frozen=True, slots=True)
+class TimeRow:
+    """A time that a note's text names (`retrieval.times`)."""
+
+    start_char: int
+    end_char: int
+    first_day: int  #: proleptic ordinals, as of `date.toordinal`
+    end_day: int  #: the day after the last
+
+
 #: A row of any deriver. Its fields are the columns of the deriver's table.
-DerivedRow: TypeAlias = FingerprintBand
+DerivedRow: TypeAlias = FingerprintBand | TimeRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from nur.domain.kinds import KINDS, collection_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from uuid import UUID
 
     from nur.domain.access import Caller
@@ -63,6 +64,8 @@ class SearchRequest:
     query: str
     caller: Caller
     where: NoteFilter
+    when: str | None = None  #: a stretch of time to prefer, in words or ISO 8601; None: what the question says
+    asked_at: datetime | None = None  #: what "last week" in the question is counted from; None: now
     limit: int = 5
     mode: Mode = Mode.HYBRID
     max_chars: int = DEFAULT_MAX_CHARS

@@ -12,11 +12,13 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
-from nur.evaluation.dates import row_moment, shown_window
+from nur.evaluation.dates import last_said, row_moment, shown_window
 from nur.evaluation.measures import RowSpan
+from nur.retrieval.times.asked import asked_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from nur.bootstrap import Services
     from nur.domain.notes import Note
@@ -40,6 +42,7 @@ class Answer:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     relevance: float = 0.0  #: what a floor would be compared with
+    names_time: bool = False  #: the question names a time
     dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
 
 
@@ -52,6 +55,7 @@ class LoadedDataset:
     everywhere: bool = False  #: ask everything that is stored, not only the question's own conversation or kind
     row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
     _first_speaker: dict[str | None, object] = field(default_factory=dict)
+    _last_said: dict[str | None, datetime | None] = field(default_factory=dict)
 
     async def store(self, progress: Callable[[int], None]) -> None:
         """Store every row, some at a time, with the failures that a tool would have."""
@@ -67,12 +71,14 @@ class LoadedDataset:
 
     async def ask(self, question: LabelledQuestion, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
         """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
+        asked_at = self.asked_at(scope or question.scope)
         started, cpu_started = time.perf_counter(), time.process_time()
         result = await self.services.search(
             SearchRequest(
                 query=question.text[:500],
                 caller=_CALLER,
                 where=self.where(scope or question.scope),
+                asked_at=asked_at,
                 limit=LIMIT,
                 mode=mode,
                 max_chars=max_chars,
@@ -87,8 +93,15 @@ class LoadedDataset:
             seconds=seconds,
             cpu_seconds=cpu_seconds,
             relevance=result.relevance or 0.0,
+            names_time=bool(asked_time(question.text, None, (asked_at or self.services.clock.now()).date()).windows),
             dates=[_shown_date(hit) for hit in result.hits],
         )
+
+    def asked_at(self, scope: str | None) -> datetime | None:
+        """When its questions are asked: after everything else of the scope was said."""
+        if scope not in self._last_said:
+            self._last_said[scope] = last_said(self.data.rows, scope)
+        return self._last_said[scope]
 
     def row(self, note: Note) -> str:
         """The id of the row that a note was made of; the user's own notes are called by their public ids."""

@@ -11,12 +11,13 @@ from nur.evaluation.gold_dates import gold_window, is_right
 from nur.retrieval.times.find import find_times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nur.evaluation.dataset import LabelledQuestion, Row
     from nur.evaluation.measures import Scores
 
-DATE_METRICS = ("date_given_gold", "date@1", "date@3")
+TIMED = "timed_recall@10"  #: recall@10 of questions that name a time
+DATE_METRICS = ("date_given_gold", "date@1", "date@3", TIMED)
 _ASKS_WHEN = re.compile(r"(?:when|(?:which|what) (?:date|day|week|month|year))\b", re.IGNORECASE)
 #: Rows that date themselves in words name a full date: the day they are counted from does not matter.
 _ANY_DAY = date(2040, 1, 1)
@@ -30,6 +31,12 @@ def row_moment(value: Any) -> datetime | None:
         named = find_times(str(value or ""), _ANY_DAY)
         return datetime.combine(named[0].window.first, time(12), UTC) if named else None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def last_said(rows: Iterable[Row], scope: str | None) -> datetime | None:
+    """When the last row of a scope was said; None where none is dated."""
+    dates = (row_moment(row.meta.get("date")) for row in rows if scope in (None, row.scope))
+    return max((date for date in dates if date is not None), default=None)
 
 
 def shown_window(text: str, said: date) -> TimeWindow:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from nur.evaluation import measures
-from nur.evaluation.dates import date_scores
+from nur.evaluation.dates import TIMED, date_scores
 from nur.evaluation.off_topic import asked_elsewhere
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
             measured.cpu_seconds.append(answer.cpu_seconds)
             if question.has_gold:
                 scores = await _scores(system, question, answer)
-                measured.scores[question.id] = scores | date_scores(question, answer.dates, rows)
+                timed = {TIMED: scores["recall@10"]} if answer.names_time and "recall@10" in scores else {}
+                measured.scores[question.id] = scores | timed | date_scores(question, answer.dates, rows)
         progress()
     for question, scope in asked_elsewhere(data) if off_topic else ():
         measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score

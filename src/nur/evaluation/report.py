@@ -51,8 +51,8 @@ class Report:
         if self.data.has_spans:
             return SPAN_METRICS
         metrics = MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
-        has_dates = any(DATE_METRICS[0] in scores for scores in self.nur.scores.values())
-        return metrics + DATE_METRICS if has_dates else metrics
+        scored = {name for scores in self.nur.scores.values() for name in scores}
+        return metrics + tuple(name for name in DATE_METRICS if name in scored)
 
     @property
     def headline(self) -> str:

@@ -93,6 +93,16 @@ class ScoringView(NamedTuple):
         return self.conversation_id, self.turn_index
 
 
+@dataclass(frozen=True, slots=True)
+class AskedWindow:
+    """A stretch of time that a question asks about."""
+
+    first_day: int  #: ordinals of days on the calendar of the store's zone
+    end_day: int  #: the day after the last
+    said_from: datetime  #: the same in UTC
+    said_until: datetime  #: not included
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateQuery:
     """What one search reads in its first snapshot."""
@@ -109,6 +119,8 @@ class CandidateQuery:
     compare_all: bool = False  #: compare with every vector that matches the filter, not only those not indexed yet
     most_compared: int = 0  #: vectors that may be compared one by one
     embedding_version: str = ""
+    windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or that name a time in one, are candidates
+    asks_when: bool = False  #: say of each candidate whether it names a time
     turn_distance: int = 0  #: turns this near to a turn among the candidates are candidates too
 
 
@@ -122,6 +134,8 @@ class CandidateSet:
     model_vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: of pieces, by the store's own model
     lookalikes: Mapping[ChunkKey, ChunkWithNote] = field(default_factory=dict)  #: candidates with the same terms
     not_visible: Sequence[ChunkKey] = ()  #: found by a ranker, but gone, expired or filtered out
+    in_window: frozenset[ChunkKey] = frozenset()  #: said in an asked window, or naming a time in one
+    dated: frozenset[ChunkKey] = frozenset()  #: naming any time; looked at only where the question asks when
     has_more: bool = False  #: a ranker returned its limit, so there may be others
     is_complete: bool = True  #: False: too many chunks to compare one by one, so none was compared by meaning
     missed_by_index: bool = False  #: with `compare_all`: the index left out a chunk that it should hold

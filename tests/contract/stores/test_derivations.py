@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.domain.derivations import FingerprintBand
 from nur.domain.errors import Conflict
 from nur.domain.notes import Kind
 from nur.ports.outbox import Task
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def bands(*words: str) -> set[int]:
-    return {row.band_hash for row in a_derivation(*words).rows}
+    return {row.band_hash for row in a_derivation(*words).rows if isinstance(row, FingerprintBand)}
 
 
 async def derived(stores: Stores, text: str = "Tea.", *words: str, **changes: Any) -> Note:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sqlalchemy import BigInteger, Select, cast, func, or_, select
 
+from nur.adapters.sql.chunk_times import by_time, dated, in_window
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
@@ -134,7 +135,8 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
     matching = chunks_matching(query.where, query.now)
     by_words = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
     near = _nearest(connection, query)
-    keys = list(dict.fromkeys([*near.cosines, *by_words.chunks]))
+    timed = by_time(connection, lexical_index, query)
+    keys = list(dict.fromkeys([*near.cosines, *by_words.chunks, *timed]))
     views = scoring_views(connection, keys, query.where, query.now)
     views += _replaced(connection, query, near.cosines, {view.chunk_key for view in views})
     visible = {view.chunk_key for view in views}
@@ -146,6 +148,8 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
         model_vectors=_model_vectors(connection, query, [*views, *context_turns]),
         lookalikes=_read(connection, lookalikes(views)),
         not_visible=[key for key in keys if key not in visible],
+        in_window=in_window(connection, views, query.windows),
+        dated=dated(connection, views) if query.asks_when else frozenset(),
         has_more=by_words.has_more or len(near.cosines) >= query.limit,
         is_complete=near.is_complete,
         missed_by_index=near.missed_by_index,
@@ -309,6 +313,8 @@ def _candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuer
         context_turns=[*context_turns, *others],
         cosines=_cosines(connection, query, own, {}),
         model_vectors=_model_vectors(connection, query, [*near, *context_turns]),
+        in_window=in_window(connection, own, query.windows),
+        dated=dated(connection, own) if query.asks_when else frozenset(),
     )
 
 

@@ -13,7 +13,7 @@ from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
 from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.parameters import READS, Confidence, Query, Said, checked_said, checked_text, utc
+from nur.entrypoints.mcp.parameters import READS, Confidence, Query, Said, When, checked_said, checked_text, utc
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
 
 if TYPE_CHECKING:
@@ -58,11 +58,19 @@ async def memory_search(
     query: Query,
     limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
     min_confidence: Confidence = 0.0,
+    when: When = None,
 ) -> CallToolResult:
     """Find stored memories about a topic. Use it before answering from earlier conversations."""
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence)
     result = await services.search(
-        SearchRequest(query=checked_text("query", query), caller=caller, where=where, limit=limit, tool="memory_search")
+        SearchRequest(
+            query=checked_text("query", query),
+            caller=caller,
+            where=where,
+            when=when,
+            limit=limit,
+            tool="memory_search",
+        )
     )
     lines = [
         " ".join(

@@ -23,6 +23,7 @@ from nur.entrypoints.mcp.parameters import (
     ResponseFormat,
     SensitivityName,
     VisibilityName,
+    When,
     checked_range,
     checked_text,
 )
@@ -110,6 +111,7 @@ async def hybrid_search(  # the specification's parameters
     ] = None,
     max_chars: MaxChars = DEFAULT_MAX_CHARS,
     response_format: ResponseFormat = "concise",
+    when: When = None,
 ) -> CallToolResult:
     """Find passages in everything stored: documents always, memories and conversations if asked."""
     kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
@@ -120,6 +122,7 @@ async def hybrid_search(  # the specification's parameters
             caller=caller,
             query=checked_text("query", query),
             where=_filter(caller, kinds, conversation_id, filters or {}),
+            when=when,
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,

@@ -53,6 +53,11 @@ class SearchIn(Body):
     )
 
     query: str = Field(min_length=1, max_length=2000, pattern=SOMETHING)
+    when: str | None = Field(
+        default=None,
+        max_length=100,
+        description="a time to prefer, such as 2026-05, 2026-05-07 or last week; else what the question names",
+    )
     mode: Mode = Mode.HYBRID
     top_k: int = Field(default=10, ge=1, le=100)
     kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
@@ -87,6 +92,7 @@ class SearchIn(Body):
             query=self.query,
             caller=caller,
             where=where,
+            when=self.when,
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeighedTerms
 
 LEXICAL, DENSE = "lexical", "dense"
+NO_BONUSES: Mapping[ChunkKey, float] = MappingProxyType({})
 DIGITS = 6
 """Behind the point of a score: more is noise, and would have to be kept in every trace."""
 
@@ -106,16 +108,19 @@ def rank(
     by_model: ModelEvidence,
     calibration: ModelCalibration,
     fusion: Fusion = Fusion.SCORE,
+    bonuses: Mapping[ChunkKey, float] = NO_BONUSES,
 ) -> list[Ranked]:
     """Candidates, best first; equal ones by the older chunk. `beside` lend their words and are not ranked.
 
-    Every candidate gets both scores; `fusion` says which of them decides the order.
+    `bonuses` are added to the scores of some. Every candidate gets both scores; `fusion` says which of them decides
+    the order.
     """
     if not candidates:
         return []
     best = _best_pieces(question, [*candidates, *beside], by_model, calibration).first(len(candidates))
     shown = _shown_cosines(best, calibration, is_compared=question.vector is not None)
-    scores, lexical = best.scores.round(DIGITS).tolist(), best.lexical.round(DIGITS).tolist()
+    added = np.array([bonuses.get(one.chunk_key, 0.0) for one in candidates])
+    scores, lexical = (best.scores + added).round(DIGITS).tolist(), best.lexical.round(DIGITS).tolist()
     cover = coverage(best.matched, question.terms)
     likely = relevance(best.cosines, cover).round(DIGITS).tolist()
     fused, places = _fused(candidates, lexical, shown, calibration)

@@ -49,6 +49,8 @@ _PERIOD = r"(quarter|week|weekend|month|year|decade)"
 _NEAR = r"(this past|this coming|this|last|past|next|coming|upcoming)"
 _BEFORE_YEAR = r"(?:in|since|during|of|by|from|until|around|year|early|late|mid)"
 _NO_NOUN = r"(?= (?:after|for|at|with|and|to|in|when|but)\b|[.,;!?)]|$)"
+_NO_YEAR = r"(?!(?: of|,)? \d)"  # another rule reads it with the day or the year
+_NO_DATE = rf"(?!,? (?:the )?(?:\d|{'|'.join(MONTHS)}))"
 _UNSURE_MONTHS = r"(?:in|since|during|until|by|from|of|through|around|for|early|mid|late)"
 
 #: The first that matches at a place counts, so those that read more stand first.
@@ -74,11 +76,11 @@ RULES = (
     TimeRule("days_from_now", rf"{_NUMBER} {_UNIT} from (?:now|today)", readings.read_from_now),
     TimeRule("named", rf"{_NEAR} (?:{_SEASON}|{_PERIOD}|{_WEEKDAY}|{_MONTH})", readings.read_named),
     TimeRule("the_weekend", r"(?:over|on|during|for|at) the weekend", readings.read_the_weekend),
-    TimeRule("on_weekday", rf"on {_WEEKDAY}", readings.read_weekday),
-    TimeRule("weekday", rf"{_FULL_WEEKDAY}(?!s)", readings.read_weekday),
+    TimeRule("on_weekday", rf"on {_WEEKDAY}{_NO_DATE}", readings.read_weekday),
+    TimeRule("weekday", rf"{_FULL_WEEKDAY}(?!s){_NO_DATE}", readings.read_weekday),
     TimeRule("season_year", rf"{_PART}{_SEASON}(?: of|,)? {_YEAR}", readings.read_season_year, is_relative=False),
-    TimeRule("the_season", rf"(?:in|during|over|since) (?:the )?{_SEASON}", readings.read_the_season),
-    TimeRule("some_month", rf"{_UNSURE_MONTHS} {_PART}({'|'.join(MONTHS)})", readings.read_bare_month),
+    TimeRule("the_season", rf"(?:in|during|over|since) (?:the )?{_SEASON}{_NO_YEAR}", readings.read_the_season),
+    TimeRule("some_month", rf"{_UNSURE_MONTHS} {_PART}({'|'.join(MONTHS)}){_NO_YEAR}", readings.read_bare_month),
     TimeRule("month", rf"{_PART}(january|february|july|september|october|november|december)", readings.read_bare_month),
     TimeRule("quarter", rf"q([1-4])(?: of|,)? {_YEAR}", readings.read_quarter, is_relative=False),
     TimeRule("year", rf"{_BEFORE_YEAR} {_YEAR}(?![\d%]|[.,-]\d)", readings.read_bare_year, is_relative=False),

@@ -21,6 +21,7 @@ from nur.ports.notes import NewChunk, NoteWrite
 from nur.retrieval.text.tokens import tokenise
 from nur.services.indexing.chunk_text import chunk_text, log_chunking, note_heading, text_hash
 from nur.services.indexing.chunk_vectors import pooled
+from nur.services.indexing.derive import Derived
 from nur.services.indexing.index_note import IndexedChunk, operation
 
 if TYPE_CHECKING:
@@ -161,13 +162,23 @@ class StoreNote:
             text = (await self.notes.texts([existing.note_id]))[existing.note_id]
             note = replace(note, heading=await asyncio.to_thread(note_heading, text, wanted.meta.title, note.kind))
         ready = self.index.follows_commits and all(stored.has_vector for stored in chunks)
-        write = NoteWrite(note=note, replaces=existing.revision, indexed=ready, action="update")
+        derived = await self._rows_of_other_time(existing, note)
+        write = NoteWrite(
+            note=note, replaces=existing.revision, indexed=ready, action="update", derived=derived.derivations
+        )
         await self.notes.write(write, caller.at(now))
         if ready:
             await self.index_note(note)
         else:
             self.wake()
         return _stored(note, Outcome.METADATA_UPDATED, hashes, indexed=ready)
+
+    async def _rows_of_other_time(self, existing: Note, note: Note) -> Derived:
+        """What is derived from a note that is now said at another time; nothing where the time stays."""
+        if note.said_at == existing.said_at:
+            return Derived(())
+        text = (await self.notes.texts([note.note_id]))[note.note_id]
+        return await self.derive.rows(note, text)
 
     async def _write_text(
         self,

@@ -138,6 +138,8 @@ def _outside(note: Note, request: SearchRequest) -> str:
 
 def _request(trace: Trace, caller: Caller) -> SearchRequest:
     return SearchRequest(
+        when=trace.request.get("when"),
+        asked_at=trace.created_at,
         query=trace.query or "",
         caller=caller,
         where=filter_from_json(trace.request["selection"]),

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime, time
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadConfiguration, EmbedderDown, IndexDown, NurError, StoreDown
+from nur.domain.errors import BadConfiguration, BadRequest, EmbedderDown, IndexDown, NurError, StoreDown
+from nur.domain.moments import day_of, in_utc
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
-from nur.ports.chunks import UNKNOWN, CandidateQuery
+from nur.ports.chunks import UNKNOWN, AskedWindow, CandidateQuery
 from nur.retrieval.ranking.queries import candidate_terms, query_terms, weigh
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
+from nur.retrieval.times.asked import asked_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.domain.search import SearchRequest
+    from nur.domain.times import TimeWindow
     from nur.ports.chunks import CandidateSet, ChunkStore, CorpusStatistics
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.vector_index import Neighbour, VectorIndex
     from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.times.asked import AskedTime
     from nur.services.indexing.watch_index import WatchIndex
     from nur.services.search.query_vector import QueryVector
     from nur.services.search.vocabulary import Vocabulary
@@ -55,6 +61,7 @@ class Question:
     statistics: CorpusStatistics
     vector: Floats | None  #: of the store's model; None: chunks are not compared by meaning
     piece_vector: Floats | None  #: of the packaged model; None: pieces are not compared by meaning
+    time: AskedTime
     failure: NurError | None = None  #: why there is no vector
 
 
@@ -89,6 +96,7 @@ class Retrieve:
     query_vector: QueryVector
     vocabulary: Vocabulary
     clock: Clock
+    zone: Zone
     compares_chunks: bool = True  #: whether chunks' own cosines count, and not those of their pieces
     reads_model_vectors: bool = False  #: whether the store's own model embeds pieces
     most_compared: int = MOST_COMPARED
@@ -122,8 +130,16 @@ class Retrieve:
             statistics=statistics,
             vector=None if isinstance(vector, NurError) else vector,
             piece_vector=None if by_words_alone else await self.query_vector.for_pieces(request.query, statistics),
+            time=self._asked_time(request),
             failure=vector if isinstance(vector, NurError) else None,
         )
+
+    def _asked_time(self, request: SearchRequest) -> AskedTime:
+        """What the question says about time. Raises BadRequest when `when` names none."""
+        asked = asked_time(request.query, request.when, day_of(request.asked_at or self.clock.now(), self.zone))
+        if request.when is not None and not asked.windows:
+            raise BadRequest("when must name a time, such as 2026-05, 2026-05-07 or last week")
+        return asked
 
     async def _vector(self, request: SearchRequest, statistics: CorpusStatistics) -> Floats | NurError:
         """The question's vector, or why there is none."""
@@ -175,6 +191,8 @@ class Retrieve:
             compare_all=compare_all and question.vector is not None,
             most_compared=self.most_compared,
             embedding_version=self.embedder.model.version,
+            windows=[_in_zone(window, self.zone) for window in question.time.windows],
+            asks_when=question.time.asks_when,
             turn_distance=TURN_DISTANCE,
         )
 
@@ -202,3 +220,8 @@ class Retrieve:
             return ()
         answered = question.vector is not None and neighbours is not None and candidates.is_complete
         return () if answered else ("dense",)
+
+
+def _in_zone(window: TimeWindow, zone: Zone) -> AskedWindow:
+    start, end = (in_utc(datetime.combine(day, time.min), zone) for day in (window.first, window.end))
+    return AskedWindow(window.first.toordinal(), window.end.toordinal(), start, end)

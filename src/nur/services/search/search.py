@@ -19,6 +19,7 @@ from nur.retrieval.ranking.duplicates import fold_duplicates
 from nur.retrieval.ranking.grouping import best_per_note, shortlist
 from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
+from nur.retrieval.ranking.times import time_bonuses
 from nur.services.search.search_log import SearchRun, Stopwatch
 from nur.services.search.shown_times import with_times
 
@@ -128,6 +129,7 @@ class Search:
             self._by_model(candidates),
             self.calibration,
             self.fusion,
+            time_bonuses(candidates.in_window, candidates.dated),
         )
 
     def _by_model(self, candidates: CandidateSet) -> ModelEvidence:

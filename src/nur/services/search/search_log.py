@@ -176,6 +176,7 @@ class SearchLog:
                 "max_chars": request.max_chars,
                 "payload": request.payload.value,
                 "expand_neighbors": request.expand_neighbors,
+                "when": request.when if self.with_queries else None,
                 "selection": filter_as_json(request.where),
             },
             outcome={

@@ -19,6 +19,18 @@ derivations = Table(
     Index("uq_derivations_note", "note_id", "deriver", unique=True),
 )
 
+note_times = Table(
+    "note_times",
+    metadata,
+    Column("derivation_id", BIG_KEY, ForeignKey("derivations.derivation_id", ondelete="CASCADE"), primary_key=True),
+    Column("start_char", Integer, primary_key=True),
+    Column("end_char", Integer, nullable=False),
+    Column("first_day", Integer, nullable=False),
+    Column("end_day", Integer, nullable=False),
+    Index("ix_note_times", "first_day", "end_day"),
+    sqlite_with_rowid=False,
+)
+
 fingerprint_bands = Table(
     "fingerprint_bands",
     metadata,

@@ -104,6 +104,7 @@ memory_notes = Table(
     # A source that comes back is looked for in the trash: without this, every new note would mean a scan of all.
     Index("ix_notes_former_identity", "tenant_id", "identity", sqlite_where=DELETED, postgresql_where=DELETED),
     Index("ix_notes_listing", "tenant_id", "kind", "ingested_at", sqlite_where=ACTIVE, postgresql_where=ACTIVE),
+    Index("ix_notes_said", "tenant_id", "occurred_at", sqlite_where=ACTIVE, postgresql_where=ACTIVE),
     Index("ix_notes_expiry", "expires_at", sqlite_where=text("expires_at IS NOT NULL")),
     Index("ix_notes_trash", "deleted_at", sqlite_where=DELETED),
 )

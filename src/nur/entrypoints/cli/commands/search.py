@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--mode", type=click.Choice(["hybrid", "dense", "lexical"]), default="hybrid", help="Rankers to ask.")
 @click.option("--project", help="This project alone.")
+@click.option("--when", help="A time to prefer: 2026-05, 2026-05-07 or 'last week'; else what the question names.")
 @click.option("--max-chars", type=click.IntRange(100, 100_000), default=2000, help="Characters of passages in all.")
 @json_option
 @data_dir_option
@@ -33,6 +34,7 @@ def command(
     kind: tuple[str, ...],
     mode: str,
     project: str | None,
+    when: str | None,
     max_chars: int,
     as_json: bool,
     data_dir: str | None,
@@ -44,6 +46,7 @@ def command(
         "kinds": list(kind),
         "mode": mode,
         "project": project,
+        "when": when,
         "max_chars": max_chars,
         "stitch": False,
     }

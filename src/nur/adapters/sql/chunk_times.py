@@ -1,0 +1,90 @@
+"""Candidates by time: when notes were said, and the times that they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, or_, select
+
+from nur.adapters.sql.filters import chunks_matching
+from nur.adapters.sql.tables import derivations, memory_note_chunks, memory_notes, note_times
+from nur.domain.notes import ChunkKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from nur.adapters.sql.lexical_index import LexicalIndex
+    from nur.ports.chunks import AskedWindow, CandidateQuery, ScoringView
+
+_notes, _chunks, _times, _derived = memory_notes.c, memory_note_chunks.c, note_times.c, derivations.c
+_NAMING = note_times.join(derivations, _derived.derivation_id == _times.derivation_id)
+_IN_CHUNK = and_(_times.start_char >= _chunks.start_offset, _times.start_char < _chunks.end_offset)
+
+
+def by_time(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> list[ChunkKey]:
+    """Chunks in the asked windows: those with the question's words, best first, then the latest."""
+    if not query.windows:
+        return []
+    matching = and_(chunks_matching(query.where, query.now), _in_windows(query.windows))
+    worded = lexical_index.search(connection, query.terms, matching, query.limit).chunks
+    if len(worded) >= query.limit:
+        return list(worded)
+    latest = (
+        select(_chunks.chunk_key)
+        .join(memory_notes, _notes.note_id == _chunks.note_id)
+        .where(matching)
+        .order_by(_notes.occurred_at.desc(), _chunks.chunk_key)
+        .limit(query.limit - len(worded))
+    )
+    return [*worded, *map(ChunkKey, connection.execute(latest).scalars())]
+
+
+def in_window(
+    connection: Connection, views: Sequence[ScoringView], windows: Sequence[AskedWindow]
+) -> frozenset[ChunkKey]:
+    """The candidates that were said in one of the windows, or name a time in one."""
+    if not windows:
+        return frozenset()
+    keys = [view.chunk_key for view in views]
+    said = (
+        select(_chunks.chunk_key)
+        .join(memory_notes, _notes.note_id == _chunks.note_id)
+        .where(_chunks.chunk_key.in_(keys), or_(*map(_said_in, windows)))
+    )
+    return frozenset(map(ChunkKey, connection.execute(said).scalars())) | _naming(
+        connection, keys, or_(*map(_names, windows))
+    )
+
+
+def dated(connection: Connection, views: Sequence[ScoringView]) -> frozenset[ChunkKey]:
+    """The candidates that name any time."""
+    return _naming(connection, [view.chunk_key for view in views], None)
+
+
+def _naming(
+    connection: Connection, keys: Sequence[ChunkKey], condition: ColumnElement[bool] | None
+) -> frozenset[ChunkKey]:
+    query = (
+        select(_chunks.chunk_key)
+        .select_from(memory_note_chunks)
+        .join(derivations, and_(_derived.note_id == _chunks.note_id, _derived.deriver == note_times.name))
+        .join(note_times, and_(_times.derivation_id == _derived.derivation_id, _IN_CHUNK))
+        .where(_chunks.chunk_key.in_(keys))
+    )
+    found = connection.execute(query if condition is None else query.where(condition)).scalars()
+    return frozenset(map(ChunkKey, found))
+
+
+def _in_windows(windows: Sequence[AskedWindow]) -> ColumnElement[bool]:
+    naming = select(_derived.note_id).select_from(_NAMING).where(or_(*map(_names, windows)))
+    return or_(*map(_said_in, windows), _notes.note_id.in_(naming))
+
+
+def _said_in(window: AskedWindow) -> ColumnElement[bool]:
+    return and_(_notes.occurred_at >= window.said_from, _notes.occurred_at < window.said_until)
+
+
+def _names(window: AskedWindow) -> ColumnElement[bool]:
+    return and_(_times.first_day < window.end_day, _times.end_day > window.first_day)
