@@ -87,10 +87,8 @@ def test_one_bad_file_fails_alone_and_says_why(cli: Cli, docs: Path) -> None:
     shown = cli("ingest", str(docs), str(docs / "nowhere"), code=1)
     rows = dict(line.split("\t", 1) for line in shown.splitlines() if "\t" in line)
     assert (rows["created"], rows["failed"]) == ("3\t3", "2\t")
-    assert (
-        f"Failed: {docs / 'old.doc'}: It is an older Office file, or protected by a password: save it as .docx, .pptx or .xlsx."
-        in shown
-    )
+    reason = "It is an older Office file, or protected by a password: save it as .docx, .pptx or .xlsx."
+    assert f"Failed: {docs / 'old.doc'}: {reason}" in shown
     assert f"Failed: {docs / 'nowhere'}: There is no such file or folder." in shown
     assert "Skipped: hidden 1" in shown
 
