@@ -246,6 +246,8 @@ class Settings(BaseSettings):
             raise ValueError("INDEX=flat follows the writes of its own process only: with DATABASE_URL use pgvector")
         if self.database_url is None and self.index == "pgvector":
             raise ValueError("INDEX=pgvector needs DATABASE_URL, such as postgresql://user:password@host/name")
+        if self.database_url is not None and self.backup_dir is not None:
+            raise ValueError("BACKUP_DIR copies a store that is a file: with DATABASE_URL use pg_dump or nur export")
         self._check_token()
         return self
 

@@ -207,3 +207,12 @@ def _backup_check(server: NurProcess, field: str) -> Any:
             return check
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("arguments", [("backup",), ("restore", "file.nurbackup", "--yes")])
+def test_a_store_in_postgresql_is_left_to_its_own_tools(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nur@localhost/nur")
+    assert run(list(arguments)) == 2
+    assert "pg_dump" in capsys.readouterr().err

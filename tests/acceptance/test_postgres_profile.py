@@ -131,6 +131,7 @@ async def test_the_vectors_of_a_model_have_an_index_of_their_own(open_door: Open
     [
         ({"index": "flat", "database_url": "postgresql://nur@localhost/nur"}, "INDEX=flat follows the writes"),
         ({"index": "pgvector"}, "INDEX=pgvector needs DATABASE_URL"),
+        ({"backup_dir": "backups", "database_url": "postgresql://nur@localhost/nur"}, "BACKUP_DIR copies a store"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, str], says: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from nur.domain.errors import BadRequest
 from nur.services.jobs.nightly_backup import NightlyBackup
 
 if TYPE_CHECKING:
@@ -26,3 +27,9 @@ def make_nightly_backup(settings: Settings, clock: Clock) -> NightlyBackup | Non
 def passphrase(settings: Settings) -> str | None:
     """What backups are encrypted with; None: they are not."""
     return settings.backup_passphrase.get_secret_value() if settings.backup_passphrase else None
+
+
+def require_file(settings: Settings) -> None:
+    """Refuse to back up or restore a store that is not a file."""
+    if settings.database_url is not None:
+        raise BadRequest("DATABASE_URL is set: the store is in PostgreSQL. Use pg_dump, or nur export and nur import.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nur.adapters.sql.sqlite.backup import back_up, backup_name
-from nur.bootstrap.backups import passphrase
+from nur.bootstrap.backups import passphrase, require_file
 from nur.domain.errors import BadRequest
 from nur.entrypoints.cli import render as showing
 from nur.entrypoints.cli.client import data_dir_option, json_option
@@ -33,6 +33,7 @@ def command(output: str | None, ask_passphrase: bool, as_json: bool, data_dir: s
     The copy is checked before it is packed, and read again afterwards. BACKUP_PASSPHRASE encrypts it.
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    require_file(settings)
     secret = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True) if ask_passphrase else None
     secret = secret or passphrase(settings)
     now = SystemClock().now()

@@ -10,7 +10,7 @@ import click
 
 from nur.adapters.sql.sqlite.files import StoreFiles
 from nur.adapters.sql.sqlite.restore import check_backup, restore
-from nur.bootstrap.backups import passphrase
+from nur.bootstrap.backups import passphrase, require_file
 from nur.domain.errors import NotFound
 from nur.entrypoints.cli.client import data_dir_option
 from nur.entrypoints.cli.progress import shown_progress
@@ -34,6 +34,7 @@ def command(file: str, check: bool, other_store: bool, ask_passphrase: bool, yes
     The previous store is kept in the folder, under before-restore-….
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    require_file(settings)
     path = Path(file)
     if not path.is_file():
         raise NotFound(f"There is no file {file}.")
