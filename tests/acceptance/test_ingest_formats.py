@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -108,13 +109,26 @@ async def test_a_bomb_over_rest_stops_itself_alone(tmp_path: Path) -> None:
         assert stored.status_code == 201
 
 
+@pytest.fixture
+def heeded_sigint() -> Iterator[None]:
+    """A test run in the background ignores SIGINT, and so would every program that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded_sigint")
 def test_a_watched_folder_is_ingested_as_it_changes(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "first.txt").write_text("The first note.")
     program = [sys.executable, "-u", "-m", "nur", "ingest", str(folder), "--watch"]
     environment = clean_environment(tmp_path / "data")
-    with subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+    with (
+        subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True) as watching,
+        ExitStack() as at_the_end,
+    ):
+        at_the_end.callback(watching.kill)
         assert watching.stdout is not None
         deadline = time.monotonic() + 100
         for line in watching.stdout:  # the table of the first run

@@ -109,9 +109,11 @@ async def test_an_index_finds_what_matches(
 
 
 def _as_indexed(drawn: DrawnNote) -> Note:
+    """The note as the store hands it to an index: what has no time of its own happened when it was stored."""
     note = index_notes.a_note(next(_numbers), drawn.kind, tenant=drawn.tenant)
     status = Status.DELETED if drawn.is_deleted else Status.ACTIVE
-    return replace(note, owner=drawn.owner, meta=drawn.meta, status=status)
+    meta = replace(drawn.meta, occurred_at=drawn.meta.occurred_at or note.ingested_at)
+    return replace(note, owner=drawn.owner, meta=meta, status=status)
 
 
 def _is_deleted(op: IndexOp) -> bool:

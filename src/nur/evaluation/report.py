@@ -70,8 +70,8 @@ class Report:
         return [question for question in asked if question.id in self.nur.scores]
 
     def difference(self, baseline: Measured, metric: str) -> Difference | None:
-        """Nur less a baseline on the same questions; None when no question has gold."""
-        asked = self._with(metric)
+        """Nur less a baseline on the same questions; None when no question was measured on both."""
+        asked = [question for question in self._with(metric) if metric in baseline.scores[question.id]]
         if not asked:
             return None
         before = [baseline.scores[question.id][metric] for question in asked]
@@ -80,7 +80,7 @@ class Report:
 
     def interval(self, system: Measured, metric: str) -> Difference | None:
         """A system's own mean and its interval."""
-        asked = self._with(metric)
+        asked = [question for question in self._with(metric) if metric in system.scores[question.id]]
         if not asked:
             return None
         values = [system.scores[question.id][metric] for question in asked]
