@@ -74,6 +74,13 @@ async function recent(signal) {
   return [h("p", { class: "meta summary" }, `${counted(total, "note")} stored. Newest first:`), pagedList({ load, label: "Newest notes", empty: () => placeholder("Nothing to show", "What is stored has expired or is hidden.") })];
 }
 
+/** Show other results; the focus stays on the item that it was on. */
+function renew(results, nodes) {
+  const item = results.contains(document.activeElement) && document.activeElement.dataset.item;
+  replace(results, nodes);
+  if (item) results.querySelector(`[data-item="${CSS.escape(item)}"]`)?.focus({ preventScroll: true });
+}
+
 /** The search view; `update` is called while the query is typed. */
 export function show(main, params, signal) {
   const results = h("div", { id: "results" });
@@ -92,7 +99,7 @@ export function show(main, params, signal) {
         announce("");
       } else {
         const answer = await api.search({ query: now.q, top_k: TOP, payload: "l1", max_chars: CONTEXT_CHARACTERS, ...filtersOf(now) }, stop);
-        replace(results, answerNodes(answer, now));
+        renew(results, answerNodes(answer, now));
         announce(answer.items.length ? counted(answer.items.length, "result") : "Nothing found");
       }
       results.removeAttribute("aria-busy");
