@@ -229,7 +229,7 @@ def _model_cosines(
         return own, whole
     pieces = np.flatnonzero(np.isin(table.chunks, places))
     blobs = [by_model.vectors[views[place].chunk_key] for place in places]
-    if sum(map(len, blobs)) != len(pieces) * len(question):  # cut anew since they were embedded
+    if sum(map(len, blobs)) != len(pieces) * len(question):  # the text was cut into other pieces since
         return own, whole
     decoded = decode_vectors(blobs, len(pieces))
     own[pieces] = by_model.similarity(decoded, question)

@@ -90,7 +90,7 @@ def _ingest(found: list[Found], data_dir: str | None, described: Described, repo
 def _watch(
     paths: tuple[str, ...], choice: Choice, known: list[Found], data_dir: str | None, described: Described
 ) -> None:
-    """Ingest what changes. The store is reached for each change anew, so that a server may come and go meanwhile."""
+    """Ingest what changes. Each change connects to the store again, so a server may start or stop meanwhile."""
     click.echo("Watching. Ctrl-C ends it.", err=True)
     for changed in changes(lambda: _found(paths, choice, Report()), known):
         report = Report()
