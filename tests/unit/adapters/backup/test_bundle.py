@@ -96,7 +96,11 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         bundle.read(a_bundle(tmp_path / "b", GOOD, {"a.db": b""}, tarfile.SYMTYPE), None, tmp_path / "out", nothing)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a backup", gzip.compress(b"not a tar archive")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a backup", gzip.compress(b"not a tar archive")],
+    ids=["empty", "not compressed", "not an archive"],  # gzip's own bytes hold the time
+)
 def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "b").write_bytes(content)
     with pytest.raises(StoreDamaged, match="is no backup of Nur"):
