@@ -42,6 +42,16 @@ async def test_half_a_million_names_are_refused_at_once_and_others_are_answered(
     assert len(answer.content) < 1000
 
 
+async def test_a_line_of_an_import_is_counted_before_it_is_parsed(server: NurProcess) -> None:
+    lines = [{"type": "header", "format": "nur-export", "format_version": 1}, {"type": "note", **NAMES}]
+    body = "\n".join(map(json.dumps, lines)).encode()
+    async with httpx2.AsyncClient(base_url=server.url, timeout=110) as client:
+        large = asyncio.create_task(client.post("/v2/import", content=body))
+        assert (await client.get("/livez")).text == "ok"
+        answer = (await large).json()
+    assert answer["failures"] == [{"line": 2, "reason": "holds more than 100000 values"}]
+
+
 async def test_many_unknown_names_are_one_message(server: NurProcess) -> None:
     names = dict(list(NAMES.items())[:90_000])
     async with httpx2.AsyncClient(base_url=server.url, timeout=110) as client:

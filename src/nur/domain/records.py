@@ -20,6 +20,7 @@ from uuid import UUID
 from nur.domain.archive import ArchivedNote, NewNote, NoteVersion
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadRequest
+from nur.domain.json_values import check_values
 from nur.domain.kinds import KINDS
 from nur.domain.notes import Kind, Note, NoteMetadata, Status
 from nur.domain.record_fields import METADATA, NOTE, VERSION, read_fields, refuse_unstorable
@@ -89,6 +90,7 @@ def note_values(archived: ArchivedNote) -> dict[str, Any]:
 
 def decode(line: bytes | str) -> Record:
     """Read one line. Raises BadRequest, which names the field and never quotes a text."""
+    check_values(line if isinstance(line, bytes) else line.encode(errors="surrogatepass"))
     try:
         values = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError):

@@ -56,6 +56,7 @@ def a_record(**changes: Any) -> bytes:
     [
         (b"{", "not valid JSON"),
         (b"[" * 100_000, "not valid JSON"),  # deeper than Python recurses
+        (b"[" + b"1," * 100_000 + b"1]", "holds more than 100000 values"),  # would cost gigabytes as a record
         (b"7", "must be a JSON object with a type"),
         (b'{"type": "entity", "name": "x"}', "type: 'entity' is not one that this program knows"),
         (b'{"type": "header", "format": "nur-export", "format_version": 2}', "format_version: this program reads 1"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
 from nur.domain.errors import BadRequest
+from nur.domain.json_values import MOST_VALUES, check_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,40 +16,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: A note's metadata may hold some ten thousand. Parsing and checking that many takes a tenth of a second.
-MOST_VALUES = 100_000
 #: 64 MiB over a slow line; a client that has stopped sending is dropped after it.
 BODY_SECONDS = 120.0
-#: A body up to this many bytes is checked without yielding to other threads.
-_WINDOW = 64 * 1024
-_TOO_MANY = f"The body holds more than {MOST_VALUES} values."
-_IN_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
-
-
-def check_values(body: bytes) -> None:
-    """Count a JSON body's values without parsing it: every comma and bracket outside strings. Raises BadRequest."""
-    if len(body) <= MOST_VALUES:
-        return
-    place, values, end = 0, 0, len(body)
-    while place < end:
-        quote = body.find(b'"', place, place + _WINDOW)
-        outside = min(place + _WINDOW, end) if quote < 0 else quote
-        values += sum(body.count(mark, place, outside) for mark in (b",", b"[", b"{"))
-        if values > MOST_VALUES:
-            raise BadRequest(_TOO_MANY)
-        place = outside if quote < 0 else _end_of_string(body, quote + 1)
-
-
-def _end_of_string(body: bytes, place: int) -> int:
-    """Where the string that is open at `place` has ended; window by window, so that other threads run in between."""
-    while place < len(body):
-        found = _IN_STRING.match(body, place, place + _WINDOW)
-        stop = found.end() if found else place
-        if body[stop : stop + 1] == b'"':
-            return stop + 1
-        # At the end of the window, maybe before a backslash whose character lies behind it.
-        place = stop if stop > place else stop + 2
-    return place
 
 
 class BoundedBody:
@@ -81,7 +49,7 @@ class BoundedBody:
         except TimeoutError:
             await self._refuse(408, "The body did not arrive in time.")(scope, receive, send)
         except BadRequest as error:
-            await self._refuse(413, str(error))(scope, receive, send)
+            await self._refuse(413, f"The body {error}.")(scope, receive, send)
         else:
             await self._app(scope, _replay(messages, receive), send)
 

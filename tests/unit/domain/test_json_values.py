@@ -1,4 +1,4 @@
-"""Bodies are counted without being parsed."""
+"""JSON is counted without being parsed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.errors import BadRequest
-from nur.entrypoints.http.bodies import MOST_VALUES, check_values
+from nur.domain.json_values import MOST_VALUES, check_values
 
 
 @pytest.mark.parametrize(
