@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx2
@@ -20,12 +21,12 @@ from tests.servers.nur_server import NurProcess, clean_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from mcp_types import CallToolResult
 
     from tests.servers.openai_stub import OpenAIStub
 
+ESTABLISHED = "01"  #: in /proc/net/tcp
 LIMIT_SECONDS = 60.0  #: for conditions that a loaded machine reaches late; no test waits that long to pass
 ARTIFACT = {"artifact_type": "doc", "source_system": "drive", "source_id": "1", "content": "the ferry leaves at nine"}
 TOOL_CALLS: dict[str, dict[str, Any]] = {
@@ -54,6 +55,13 @@ def _refuses_connections(url: str) -> bool:
     except httpx2.ConnectError:
         return True
     return False
+
+
+def _unread_requests(url: str) -> int:
+    """How many connections to this port have bytes that their server has not read."""
+    port = f":{httpx2.URL(url).port:04X}"
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(row[1].endswith(port) and row[3] == ESTABLISHED and not row[4].endswith(":00000000") for row in rows)
 
 
 def _has_ended(pid: int) -> bool:
@@ -142,6 +150,21 @@ async def test_a_call_that_outlasts_the_drain_is_told_so_and_the_server_exits(
         assert calls.rest["note"].result().json()["code"] == "unavailable"
         calls.tools["hybrid_search"].result()  # by its words alone, or told as the others: but answered
         calls.rest["search"].result()
+        assert await asyncio.to_thread(server.process.wait, LIMIT_SECONDS) == 0
+
+
+async def test_calls_that_were_sent_before_the_signal_but_not_read_yet_are_answered(tmp_path: Path) -> None:
+    server = NurProcess(tmp_path / "busy")
+    with server:
+        httpx2.get(f"{server.url}/v2/notes", timeout=LIMIT_SECONDS)  # REST is imported
+        async with httpx2.AsyncClient(base_url=server.url, timeout=LIMIT_SECONDS) as client:
+            server.process.send_signal(signal.SIGSTOP)  # as a machine does that is too busy to run it
+            calls = [asyncio.create_task(client.post("/v2/notes", json={"text": f"note {i}"})) for i in range(20)]
+            await _until(lambda: _unread_requests(server.url) == len(calls), "the requests wait in their sockets")
+            server.process.send_signal(signal.SIGTERM)
+            server.process.send_signal(signal.SIGCONT)
+            answers = await asyncio.gather(*calls)
+        assert [answer.status_code for answer in answers] == [201] * len(calls)
         assert await asyncio.to_thread(server.process.wait, LIMIT_SECONDS) == 0
 
 

@@ -38,6 +38,9 @@ log = EventLog("Server")
 #: sent, and for the store to be closed.
 CALL_SECONDS = 8
 DRAIN_SECONDS = 9
+#: Turns of the event loop before the port is closed: one accepts a connection, one takes it, one reads its request.
+LAST_TURNS = 5
+TURN_SECONDS = 0.05
 #: Connections that wait to be accepted. asyncio tries as many at once, also when it is out of descriptors.
 BACKLOG = 128
 
@@ -99,8 +102,10 @@ class Draining(uvicorn.Server):
         AppStatus.enable_automatic_graceful_drain = False
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more calls and wait for those in flight."""
+        """Take no more calls and wait for those in flight, also for those that were sent but not read yet."""
         self._calls.stop(CALL_SECONDS)
+        for _ in range(LAST_TURNS):
+            await asyncio.sleep(TURN_SECONDS)
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
