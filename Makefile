@@ -21,7 +21,7 @@ $(BIN)/python:
 
 .venv/.run: pyproject.toml requirements/run.txt src/nur/data/models.json | $(BIN)/python
 	@echo "Installing Nur and its packages into .venv. This takes a minute or two, and happens once."
-	$(INSTALL) -c requirements/run.txt -e '.[openai]' && touch $@
+	$(INSTALL) -c requirements/run.txt -e '.[files,openai]' && touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.run
 	@echo "Installing the packages that checks and tests need into .venv."

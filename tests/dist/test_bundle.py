@@ -64,7 +64,7 @@ def test_the_manifest_describes_this_version(manifest: dict[str, Any], wheel: Pa
 def test_the_bundle_has_what_its_manifest_runs(unpacked: Path, manifest: dict[str, Any], wheel: Path) -> None:
     assert (unpacked / manifest["server"]["entry_point"]).is_file()
     project = tomllib.loads((unpacked / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["project"]["dependencies"] == [f"nur-memory=={manifest['version']}"]
+    assert project["project"]["dependencies"] == [f"nur-memory[files]=={manifest['version']}"]
     assert (unpacked / project["tool"]["uv"]["sources"]["nur-memory"]["path"]).read_bytes() == wheel.read_bytes()
 
 

@@ -6,7 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import AliasEvent
 
 from nur.domain.errors import BadRequest
 
@@ -19,12 +22,12 @@ _LINE = re.compile(r"(  )?([a-z_]+):(?: (.*))?")
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+class _Composer(Composer):
     """YAML without aliases, which can make a short file grow without end."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
+        if self.parser.check_event(AliasEvent):
+            raise YAMLError("aliases are not read")
         return super().compose_node(parent, index)
 
 
@@ -73,9 +76,12 @@ def _own(head: str) -> dict[str, Any] | None:
 
 
 def _yaml(head: str) -> dict[str, Any]:
+    reader = YAML(typ="safe", pure=True)
+    reader.Composer = _Composer
+    reader.allow_duplicate_keys = True
     try:
-        values = yaml.load(head, _Loader)  # noqa: S506  # a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError):
+        values = reader.load(head)
+    except (YAMLError, ValueError, RecursionError):
         raise BadRequest("the front matter is not valid YAML") from None
     if not isinstance(values, dict):
         raise BadRequest("the front matter must be a list of names and values")

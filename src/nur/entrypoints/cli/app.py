@@ -52,6 +52,7 @@ FIRST_STEPS = {
     "{nur} serve": "start the server",
     "{nur} connect claude-code": "connect Claude Code, or another client",
     '{nur} remember "My flight is at 07:40"': "store something",
+    "{nur} ingest notes/": "store a folder of files",
     '{nur} search "when do I fly?"': "find it again",
     "{nur} doctor": "check that everything works",
     "{nur} --help": "see all commands",

@@ -8,10 +8,12 @@ import yaml
 from hypothesis import given
 
 from nur.adapters.markdown.notes import parse, path_of, render
+from nur.domain.notes import Kind
 from tests.archived_notes import archived_notes
 
 if TYPE_CHECKING:
     from nur.domain.archive import ArchivedNote
+    from nur.domain.notes import Note
 
 
 @given(archived_notes())
@@ -37,4 +39,10 @@ def test_a_path_stays_in_its_folder_and_belongs_to_one_note(one: ArchivedNote, o
     assert ".." not in path.parts
     assert all(part.isascii() and len(part) < 120 for part in path.parts)
     if path == path_of(other.note):
-        assert (one.note.kind, one.note.meta.turn_index) == (other.note.kind, other.note.meta.turn_index)
+        assert identity(one.note) == identity(other.note)
+
+
+def identity(note: Note) -> tuple[object, ...]:
+    if note.kind is Kind.TURN:
+        return note.kind, note.meta.conversation_id or "", note.meta.turn_index
+    return note.kind, note.public_id
