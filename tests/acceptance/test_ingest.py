@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -91,6 +93,20 @@ def test_one_bad_file_fails_alone_and_says_why(cli: Cli, docs: Path) -> None:
     assert f"Failed: {docs / 'old.doc'}: {reason}" in shown
     assert f"Failed: {docs / 'nowhere'}: There is no such file or folder." in shown
     assert "Skipped: hidden 1" in shown
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_odd_names_and_dates_stop_nothing(alone: Cli, docs: Path) -> None:
+    odd = docs / "odd"
+    odd.mkdir()
+    for name in (b"bar\xe9.txt", b"two\nlines.txt", b"-n.txt", b"[a]*.txt"):
+        (odd / os.fsdecode(name)).write_text(f"What is in {name!r}.")
+    os.utime(docs / "rent.md", ns=(-(10**18) * 9, -(10**18) * 9))
+    assert "4 files would be ingested" in alone("ingest", str(odd), "--dry-run")
+    report = alone.json("ingest", str(docs))
+    assert (report["files"]["created"], report["failed"]) == (7, [])
+    assert alone.first("what is in bar")["source"]["id"].endswith("odd/bar\\udce9.txt")
+    assert alone.json("ingest", str(docs))["files"]["unchanged"] == 7
 
 
 def test_a_dry_run_stores_nothing(tmp_path: Path, docs: Path) -> None:

@@ -12,7 +12,7 @@ from nur.domain.errors import BadRequest
 from nur.entrypoints.cli import render as showing
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.entrypoints.cli.ingesting.discover import Choice, Discovery, Found, Skipped
-from nur.entrypoints.cli.ingesting.report import Report
+from nur.entrypoints.cli.ingesting.report import Report, shown
 from nur.entrypoints.cli.ingesting.send import Described, send_all, send_bytes
 from nur.entrypoints.cli.ingesting.watch import changes
 
@@ -96,9 +96,9 @@ def _watch(
         report = Report()
         _ingest(changed, data_dir, described, report, quiet=True)
         for file in changed:
-            click.echo(f"{report.outcomes.get(file.path, 'failed')}  {showing.harmless(str(file.path))}")
+            click.echo(f"{report.outcomes.get(file.path, 'failed')}  {shown(file.path)}")
         for failed in report.failed:
-            click.echo(f"Failed: {showing.harmless(str(failed.path))}: {failed.reason}")
+            click.echo(f"Failed: {shown(failed.path)}: {failed.reason}")
 
 
 def _found(paths: tuple[str, ...], choice: Choice, report: Report) -> list[Found]:
@@ -127,11 +127,11 @@ def _stdin(data_dir: str | None, name: str | None, described: Described, report:
 
 def _show_plan(found: list[Found], report: Report, *, as_json: bool) -> None:
     if as_json:
-        planned = [{"path": str(file.path), "bytes": file.size} for file in found]
+        planned = [{"path": file.source_id, "bytes": file.size} for file in found]
         showing.as_json({"would_ingest": planned, **{key: report.as_json()[key] for key in ("skipped", "failed")}})
         return
     for file in found:
-        click.echo(f"{file.size:>12,}  {showing.harmless(str(file.path))}")
+        click.echo(f"{file.size:>12,}  {shown(file.path)}")
     click.echo(f"{len(found):,} files would be ingested, {report.skipped.total():,} skipped; nothing was stored.")
     for failed in report.failed:
-        click.echo(f"Failed: {showing.harmless(str(failed.path))}: {failed.reason}")
+        click.echo(f"Failed: {shown(failed.path)}: {failed.reason}")

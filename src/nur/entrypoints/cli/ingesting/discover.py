@@ -21,6 +21,11 @@ MOST_FILE_BYTES = 63 * 1024 * 1024
 GENERATED = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
+def printable(name: str) -> str:
+    """A name that can be sent and printed: bytes that are no UTF-8 are spelled out."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A file to ingest."""
@@ -32,7 +37,12 @@ class Found:
     @property
     def name(self) -> str:
         """Its last three parts: enough to tell what it is, and the same from wherever it was found."""
-        return "/".join(self.path.parts[-3:]).lstrip("/")
+        return printable("/".join(self.path.parts[-3:]).lstrip("/"))
+
+    @property
+    def source_id(self) -> str:
+        """What the document is known by: the path."""
+        return printable(self.path.as_posix())
 
 
 @dataclass(frozen=True, slots=True)

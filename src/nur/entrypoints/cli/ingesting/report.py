@@ -10,6 +10,7 @@ import click
 from rich.table import Table
 
 from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.ingesting.discover import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ class Report:
             "files": {outcome: self.files[outcome] for outcome in OUTCOMES},
             "documents": {outcome: self.documents[outcome] for outcome in OUTCOMES},
             "skipped": dict(sorted(self.skipped.items())),
-            "failed": [{"path": str(failed.path), "reason": failed.reason} for failed in self.failed],
+            "failed": [{"path": printable(str(failed.path)), "reason": failed.reason} for failed in self.failed],
         }
 
     def show(self) -> None:
@@ -70,10 +71,11 @@ class Report:
         if self.skipped:
             click.echo(f"Skipped: {', '.join(f'{reason} {count:,}' for reason, count in self.skipped.most_common())}")
         for failed in self.failed[:_SHOWN_FAILURES]:
-            click.echo(f"Failed: {_shown(failed.path)}: {showing.one_line(failed.reason, 300)}")
+            click.echo(f"Failed: {shown(failed.path)}: {showing.one_line(failed.reason, 300)}")
         if len(self.failed) > _SHOWN_FAILURES:
             click.echo(f"… and {len(self.failed) - _SHOWN_FAILURES:,} more; --json lists all.")
 
 
-def _shown(path: Path) -> str:
-    return showing.harmless(str(path))
+def shown(path: Path) -> str:
+    """A path on one line of a terminal."""
+    return showing.harmless(printable(str(path))).replace("\n", "\N{REPLACEMENT CHARACTER}")

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nur.domain.errors import NurError
-from nur.entrypoints.cli.ingesting.discover import Failed, Found
+from nur.entrypoints.cli.ingesting.discover import Failed, Found, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,18 +81,23 @@ async def wait_until_indexed(store: Store) -> None:
 
 async def _send(store: Store, found: Found, described: Described, report: Report) -> None:
     fields = described.fields(
-        name=found.name,
-        source_id=found.path.as_posix(),
-        source_url=found.path.as_uri(),
-        modified_at=datetime.fromtimestamp(found.modified_ns / 1e9, UTC).isoformat(),
+        name=found.name, source_id=found.source_id, source_url=found.path.as_uri(), modified_at=_moment(found) or ""
     )
     try:
         data = await asyncio.to_thread(found.path.read_bytes)
-        report.stored(await store.upload(PATH, found.path.name, data, fields), found.path)
+        report.stored(await store.upload(PATH, printable(found.path.name), data, fields), found.path)
     except OSError as error:
         report.fail(Failed(found.path, f"{error.strerror or 'It cannot be read'}."))
     except NurError as error:
         report.fail(Failed(found.path, str(error)))
+
+
+def _moment(found: Found) -> str | None:
+    """When the file was last changed; None for a date that no calendar has."""
+    try:
+        return datetime.fromtimestamp(found.modified_ns / 1e9, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 async def send_bytes(store: Store, name: str, source_id: str, data: bytes, described: Described) -> Any:
