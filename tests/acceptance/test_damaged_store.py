@@ -87,6 +87,15 @@ def test_a_text_that_cannot_be_read_is_no_reason_to_try_again(folder: Path) -> N
         )
 
 
+def test_a_text_that_is_not_the_stored_one_is_not_shown_as_if_it_were(folder: Path) -> None:
+    change_text(folder, b"The lump")
+    with NurProcess(folder) as server:
+        (note,) = httpx2.get(f"{server.url}/v2/notes").json()["notes"]
+        answer = httpx2.get(f"{server.url}/v2/notes/{note['note_id']}")
+    assert (answer.status_code, answer.json()["code"]) == (500, "store_unusable")
+    assert "does not match its hash" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [

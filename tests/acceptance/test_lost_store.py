@@ -162,6 +162,7 @@ def test_files_lost_while_running_are_noticed_before_the_next_answer(
     refused = httpx2.post(f"{url}/v2/notes", json={"text": "Not kept."})
     assert (refused.status_code, refused.json()["code"], refused.json()["retryable"]) == (500, "store_unusable", False)
     assert "was deleted, moved or replaced while the server ran" in refused.json()["detail"]
+    assert str(server.folder) not in refused.text + httpx2.get(f"{url}/readyz").text  # asked without a token
     assert (httpx2.get(f"{url}/health").status_code, httpx2.get(f"{url}/readyz").status_code) == (503, 503)
     assert httpx2.post(f"{url}/v2/searches", json={"query": "lamp"}).json()["kept"] is False
     lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]

@@ -170,9 +170,9 @@ def assemble(
     search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
     nightly_backup = make_nightly_backup(settings, clock)
     on_failure = FailurePolicy.of(settings)
-    get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, privacy, clock)
-    list_notes = ListNotes(notes, privacy, clock)
     get_note = GetNote(notes, privacy, clock)
+    get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, get_note)
+    list_notes = ListNotes(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
     find_duplicates = FindDuplicates(
         stores.vectors, notes, chunks, stores.fingerprints, index, embedder, privacy, clock

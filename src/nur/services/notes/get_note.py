@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import NotFound
+from nur.domain.errors import Conflict, NotFound, StoreDamaged
 from nur.domain.filters import is_alive
+from nur.services.indexing.chunk_text import text_hash
 
 if TYPE_CHECKING:
     from nur.domain.access import Caller
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.services.privacy import PrivacyFilter
+
+#: How often a note may be written while it is read.
+ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,22 @@ class GetNote:
         if note.note_id not in texts:
             raise not_found(note.public_id)
         return texts[note.note_id]
+
+    async def with_text(self, note: Note, caller: Caller) -> tuple[Note, str]:
+        """The note as it is now, and its whole text. Raises NotFound, StoreDamaged when the text is not the stored one.
+
+        Note and text are read one after the other. Where they do not belong together, somebody wrote in between, and
+        the note has another revision by now; or the text was changed behind the store's back.
+        """
+        for _ in range(ROUNDS):
+            text = await self.text(note)
+            if await text_hash(text) == note.content_hash:
+                return note, text
+            now = await self(note.public_id, caller)
+            if now.revision == note.revision:
+                raise StoreDamaged(f"The text of {note.public_id} does not match its hash. Restore a backup.")
+            note = now
+        raise Conflict("Too many writers of the same note at once; it could not be read. Try again.")
 
     def shows(self, note: Note, caller: Caller) -> bool:
         """Whether the caller may see the note now."""

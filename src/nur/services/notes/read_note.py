@@ -63,12 +63,14 @@ class ReadNote:
         chunks: bool = False,
         near_duplicates: bool = False,
     ) -> FullNote:
-        """The note. Raises NotFound, and IndexDown where near duplicates are asked for."""
-        note = await self.get(public_id, caller)
+        """The note. Raises NotFound, StoreDamaged, and IndexDown where near duplicates are asked for."""
+        note, whole = await self.get(public_id, caller), None
+        if text:
+            note, whole = await self.get.with_text(note, caller)
         indexed = await self.index_marks.is_indexed(note.note_id)
         return FullNote(
             note=note,
-            text=await self.get.text(note) if text else None,
+            text=whole,
             index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
             chunks=await self.chunks.of_note(note.note_id) if chunks else None,
             near_duplicates=await self.find_duplicates(note, caller) if near_duplicates else None,

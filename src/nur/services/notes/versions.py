@@ -53,13 +53,15 @@ class Versions:
             )
             for one in await self.archive.versions(note.note_id)
         ]
-        return [replace(await self._current(note), text=None), *previous]
+        return [replace(await self._current(note, caller), text=None), *previous]
 
     async def read(self, public_id: str, version: int, caller: Caller) -> VersionView:
         """One text. Raises NotFound."""
         note = await self.get(public_id, caller)
         if version == note.version:
-            return await self._current(note)
+            current = await self._current(note, caller)
+            if current.version == version:  # it was not replaced meanwhile
+                return current
         found = await self.archive.version(note.note_id, version)
         if found is None:
             raise NotFound(f"Version {version} of {public_id[:120]} is not kept. nur versions lists those that are.")
@@ -85,8 +87,8 @@ class Versions:
 
         return await self.edit.apply(public_id, restored, caller, revision)
 
-    async def _current(self, note: Note) -> VersionView:
-        text = await self.get.text(note)
+    async def _current(self, note: Note, caller: Caller) -> VersionView:
+        note, text = await self.get.with_text(note, caller)
         return VersionView(
             version=note.version,
             current=True,

@@ -102,7 +102,7 @@ class StoreFiles:
                 same = False
             if not same:
                 raise StoreMissing(
-                    f"{path} was deleted, moved or replaced while the server ran; the write was refused. "
+                    f"{path.name} was deleted, moved or replaced while the server ran; the write was refused. "
                     "Put the file back, or stop the server and restore a backup."
                 )
 
