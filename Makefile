@@ -7,7 +7,7 @@ INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m p
 UNINSTALL = $(if $(UV),$(UV) pip uninstall -q --python $(BIN)/python,$(BIN)/python -m pip uninstall -q -y)
 COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-header --no-annotate
 # Not the extra "models": its package is built here, from the folder models/.
-PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra tokenizers pyproject.toml
+PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra qdrant --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test check unit dist bench screenshots conformance faults mutants pins clean

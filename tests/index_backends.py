@@ -13,6 +13,8 @@ from sqlalchemy import delete, insert
 from nur.adapters.chroma.vector_index import ChromaVectorIndex
 from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.adapters.pgvector.vector_index import PgVectorIndex
+from nur.adapters.qdrant.client import connect
+from nur.adapters.qdrant.vector_index import QdrantVectorIndex
 from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.mapping import note_values
 from nur.adapters.sql.postgres.engine import make_engine
@@ -29,11 +31,12 @@ from tests.servers.postgres_server import shared_cluster
 from tests.store_backends import empty_database
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection
 
     from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+    from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
@@ -127,6 +130,26 @@ class Chroma(Backend):
             clock=self.clock,
             suffix=self.suffix,
             timeout_seconds=120.0,  # a busy machine is no outage
+        )
+
+
+class Qdrant(Backend):
+    def __init__(
+        self, place: QdrantFolder | QdrantServer, collection: str = "nur", connect: Callable[..., Any] = connect
+    ) -> None:
+        super().__init__()
+        self.place = place
+        self.collection = collection
+        self.connect = connect
+
+    def make(self, store_id: str = "ours", version: str = "test:model:8") -> QdrantVectorIndex:
+        return QdrantVectorIndex(
+            self.place,
+            store_id=store_id,
+            embedding_version=version,
+            clock=self.clock,
+            collection=self.collection,
+            connect=self.connect,
         )
 
 

@@ -101,12 +101,25 @@ class Settings(BaseSettings):
     database_allow_unsynced: bool = Field(
         default=False, description="run although PostgreSQL has fsync or synchronous_commit off"
     )
-    index: Literal["auto", "flat", "chroma", "pgvector"] = Field(
+    index: Literal["auto", "flat", "chroma", "pgvector", "qdrant"] = Field(
         default="auto",
-        description="the vector index; auto: chroma where CHROMA_HOST is set, pgvector on PostgreSQL, else flat",
+        description="the vector index; auto: chroma where CHROMA_HOST is set, qdrant where QDRANT_URL is set, "
+        "pgvector on PostgreSQL, else flat",
     )
     chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
     chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
+    qdrant_url: str | None = Field(
+        default=None, description="a Qdrant server, as http://host:6333; INDEX=qdrant without it is embedded"
+    )
+    qdrant_api_key: SecretStr | None = Field(default=None, description="its key")
+    qdrant_collection: str = Field(
+        default="nur", pattern=r"^[A-Za-z0-9_-]{1,100}$", description="first part of the name of the store's collection"
+    )
+    qdrant_shards: int = Field(default=1, ge=1, le=1000, description="shards of a new collection")
+    qdrant_replicas: int = Field(default=1, ge=1, le=10, description="copies of each shard of a new collection")
+    qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
+        default="none", description="what a new collection keeps of vectors in memory: all, bytes or bits"
+    )
 
     # Backups
     backup_dir: Path | None = Field(default=None, description="folder for a backup every night; none: no backups")
@@ -191,6 +204,7 @@ class Settings(BaseSettings):
         "log_level",
         "log_format",
         "index",
+        "qdrant_quantization",
         "embeddings",
         "on_embedding_failure",
         "chunking_strategy",
@@ -219,7 +233,7 @@ class Settings(BaseSettings):
             raise ValueError("must be a time of day such as 03:00")
         return value
 
-    @field_validator("openai_base_url", "rerank_url")
+    @field_validator("openai_base_url", "rerank_url", "qdrant_url")
     @classmethod
     def _is_http(cls, value: str | None) -> str | None:
         if value is not None and (urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname):

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
 from nur.adapters.chroma.client import ChromaFolder, ChromaServer
-from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory, PgVector
+from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
+from tests.doubles.qdrant_edge import EdgeClient
+from tests.index_backends import Backend, Chroma, Flat, FlatSigns, InMemory, PgVector, Qdrant
 from tests.servers.chroma_server import ChromaProcess
 from tests.store_backends import BACKENDS, StoreBackend
 from tests.store_notes import START
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
     from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
 
 _numbers = itertools.count(1)
+#: Where files are not synced to a disk: the engine's indexes take 0.3 s to make there, else 5.
+MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +43,16 @@ def _backend(request: pytest.FixtureRequest) -> Backend:
     if request.param == "chroma_server":
         server = request.getfixturevalue("chroma_server")
         return Chroma(ChromaServer(server.host, server.port), f"_{next(_numbers)}")
+    if request.param == "qdrant_folder":
+        return Qdrant(QdrantFolder(request.getfixturevalue("tmp_path") / "qdrant"))
+    if request.param == "qdrant_engine":
+        folder = Path(tempfile.mkdtemp(prefix="nur-qdrant-", dir=MEMORY if MEMORY.is_dir() else None))
+        request.addfinalizer(lambda: shutil.rmtree(folder))
+        client = EdgeClient(folder)
+        request.addfinalizer(client.stop)
+        return Qdrant(QdrantServer("http://engine.test"), connect=lambda *_: client)
+    if request.param == "qdrant_server":
+        return Qdrant(QdrantServer(QDRANT_URL, os.environ.get("QDRANT_API_KEY")), f"test_{uuid4().hex}")
     if request.param == "pgvector":
         backend = PgVector()
         request.addfinalizer(backend.close)
@@ -44,9 +62,12 @@ def _backend(request: pytest.FixtureRequest) -> Backend:
 
 
 CHROMA = ["chroma_folder", "chroma_server"]
+#: The client's imitation, Qdrant's own engine without its server, and a server where its address is set.
+QDRANT_URL = os.environ.get("QDRANT_URL", "")
+QDRANT = ["qdrant_folder", "qdrant_engine", *(["qdrant_server"] if QDRANT_URL else [])]
 
 
-@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA, "pgvector"])
+@pytest.fixture(params=["in_memory", "flat", "flat_signs", *CHROMA, "pgvector", *QDRANT])
 def backend(request: pytest.FixtureRequest) -> Backend:
     return _backend(request)
 
@@ -55,6 +76,13 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 def chroma(request: pytest.FixtureRequest) -> Chroma:
     backend = _backend(request)
     assert isinstance(backend, Chroma)
+    return backend
+
+
+@pytest.fixture(params=QDRANT)
+def qdrant(request: pytest.FixtureRequest) -> Qdrant:
+    backend = _backend(request)
+    assert isinstance(backend, Qdrant)
     return backend
 
 

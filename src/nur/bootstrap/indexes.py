@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nur.adapters.chroma.client import ChromaFolder, ChromaServer
+    from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import ChunkKey, Note
     from nur.ports.clock import Clock
@@ -21,17 +22,29 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 NO_CHROMA = "INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'"
+NO_QDRANT = "INDEX=qdrant needs an extra: pip install 'nur-memory[qdrant]'"
+
+
+def chosen_index(settings: Settings) -> str:
+    """Its name; `auto` goes by what else is set."""
+    if settings.index != "auto":
+        return settings.index
+    if settings.chroma_host:
+        return "chroma"
+    if settings.qdrant_url:
+        return "qdrant"
+    return "pgvector" if settings.database_url else "flat"
 
 
 def make_index(
     settings: Settings, stores: Stores, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock
 ) -> VectorIndex:
     """The index of a model's vectors, not yet open. Raises BadConfiguration."""
-    chosen = settings.index
-    if chosen == "auto":
-        chosen = "chroma" if settings.chroma_host else "pgvector" if settings.database_url else "flat"
+    chosen = chosen_index(settings)
     if chosen == "chroma":
         return _chroma(settings, model, store_id, first_version, clock)
+    if chosen == "qdrant":
+        return _qdrant(settings, model, store_id, clock)
     if chosen == "pgvector":
         return _pgvector(stores, model, clock)
     from nur.adapters.flat.vector_index import FlatVectorIndex
@@ -79,10 +92,43 @@ def _chroma_place(settings: Settings) -> ChromaServer | ChromaFolder:
     return ChromaFolder(settings.nur_data_dir / "chroma")
 
 
+def _qdrant(settings: Settings, model: EmbeddingModel, store_id: str, clock: Clock) -> VectorIndex:
+    try:
+        from nur.adapters.qdrant.collection import QdrantLayout
+        from nur.adapters.qdrant.vector_index import QdrantVectorIndex
+    except ImportError as error:
+        raise BadConfiguration(NO_QDRANT) from error
+    return QdrantVectorIndex(
+        _qdrant_place(settings),
+        store_id=store_id,
+        embedding_version=model.version,
+        clock=clock,
+        collection=settings.qdrant_collection,
+        layout=QdrantLayout(settings.qdrant_shards, settings.qdrant_replicas, settings.qdrant_quantization),
+    )
+
+
+def _qdrant_place(settings: Settings) -> QdrantServer | QdrantFolder:
+    from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
+
+    if settings.qdrant_url:
+        key = settings.qdrant_api_key
+        return QdrantServer(settings.qdrant_url, key.get_secret_value() if key else None)
+    return QdrantFolder(settings.nur_data_dir / "qdrant")
+
+
 def wipe_foreign(settings: Settings, name: str) -> None:
-    """Delete a collection of Chroma that is not this store's. Raises BadConfiguration, BadRequest, IndexDown."""
-    if settings.index not in ("auto", "chroma") or (settings.index == "auto" and not settings.chroma_host):
-        raise BadConfiguration("--wipe-foreign is for Chroma: set CHROMA_HOST, or INDEX=chroma.")
+    """Delete a collection that is not this store's. Raises BadConfiguration, BadRequest, IndexDown."""
+    chosen = chosen_index(settings)
+    if chosen == "qdrant":
+        try:
+            from nur.adapters.qdrant.wipe import wipe_collection as wipe_qdrant
+        except ImportError as error:
+            raise BadConfiguration(NO_QDRANT) from error
+        wipe_qdrant(_qdrant_place(settings), name)
+        return
+    if chosen != "chroma":
+        raise BadConfiguration("--wipe-foreign is for Chroma and Qdrant: set CHROMA_HOST, QDRANT_URL or INDEX.")
     try:
         from nur.adapters.chroma.wipe import wipe_collection
     except ImportError as error:

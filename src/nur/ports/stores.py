@@ -25,6 +25,11 @@ class Stores(Protocol):
     """One database. Use cases take the single stores they need; only bootstrap and health know the whole."""
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other processes may have it open and write at the same time."""
+        ...
+
+    @property
     def notes(self) -> NoteStore:
         """Notes, their texts and versions."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,4 +104,16 @@ class VectorIndex(Protocol):
 
     async def health(self) -> IndexHealth:
         """Ask for a sign of life. Never raises."""
+        ...
+
+
+@runtime_checkable
+class SparseIndex(Protocol):
+    """A vector index that has a second vector per chunk, of the words in it."""
+
+    async def by_words(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[Neighbour]:
+        """The chunks that pass the filter and contain any of the terms, best first by BM25. May be stale.
+
+        A term is a word of a lexical row. Raises IndexDown.
+        """
         ...

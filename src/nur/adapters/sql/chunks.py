@@ -11,6 +11,7 @@ from sqlalchemy import BigInteger, Select, cast, func, or_, select
 
 from nur.adapters.sql.chunk_times import by_time, dated, in_window
 from nur.adapters.sql.filters import chunks_matching, notes_matching
+from nur.adapters.sql.lexical_index import FoundByWords
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
@@ -132,8 +133,7 @@ def _look_up(
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
     """What both rankers find, read and filtered in one snapshot."""
-    matching = chunks_matching(query.where, query.now)
-    by_words = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
+    by_words = _by_words(connection, lexical_index, query)
     near = _nearest(connection, query)
     timed = by_time(connection, lexical_index, query)
     keys = list(dict.fromkeys([*near.cosines, *by_words.chunks, *timed]))
@@ -205,6 +205,14 @@ def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[Chun
         statement = statement.where(_vectors.chunk_key.in_(_stale()))
     rows = connection.execute(statement).all()
     return ([ChunkKey(row.chunk_key) for row in rows], np.stack([row.vec for row in rows])) if rows else none
+
+
+def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
+    """What the index found by words, if it holds every chunk; else what the lexical rows find."""
+    found = query.found_by_words
+    if found is not None and connection.execute(_stale().limit(1)).scalar() is None:
+        return FoundByWords(found, has_more=len(found) >= query.lexical_limit)
+    return lexical_index.search(connection, query.terms, chunks_matching(query.where, query.now), query.lexical_limit)
 
 
 def _stale() -> Select[int]:

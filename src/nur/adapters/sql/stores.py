@@ -33,6 +33,8 @@ WRITE_PROBE = "write_probe"
 class SqlStores:
     """The stores that every database has; opening and closing is the database's own."""
 
+    is_shared = False
+
     def __init__(self, run: Runner, lexical_index: LexicalIndex) -> None:
         self.run = run
         self.lexical_index = lexical_index

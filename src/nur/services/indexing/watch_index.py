@@ -146,24 +146,34 @@ class WatchIndex:
         if self.index.follows_commits:
             return
         restored = await self.stores.facts.get(RESTORED)
-        clean = not restored and await self.index.was_closed_cleanly()
-        counted, expected = await self.index.count(), await self.stores.index_marks.count(self.embedding_version)
-        if not (clean and counted == expected and await self._samples_hold(SAMPLES)):
+        if restored or not await self._is_sound():
             queued = await self._start_over()
-            log.warning("index_reset", index=self.index.name, closed_cleanly=clean, notes=queued)
+            log.warning("index_reset", index=self.index.name, restored=bool(restored), notes=queued)
         if restored:
             await self.stores.facts.set(RESTORED, "")
 
-    async def _has_lost(self) -> bool:
-        """Whether records are missing, and not only for the moment in which a note changes.
+    async def _is_sound(self) -> bool:
+        """Whether an index that was just opened holds what it should.
 
-        One that was not reachable a moment ago may have lost anything: it shows samples, too.
+        Where other processes have it open and write, there is no mark of a clean shutdown and no count that stays.
         """
+        if self.stores.is_shared:
+            return not await self._lacks_records(SAMPLES)
+        clean = await self.index.was_closed_cleanly()
+        counted, expected = await self.index.count(), await self.stores.index_marks.count(self.embedding_version)
+        return clean and counted == expected and await self._samples_hold(SAMPLES)
+
+    async def _has_lost(self) -> bool:
+        """Whether records are missing; one that was not reachable a moment ago shows samples, too."""
         self._looks += 1
         with_samples = not self.is_trusted or self._looks % SAMPLE_EVERY == 0
+        return await self._lacks_records(SAMPLES_WHILE_RUNNING if with_samples else 0)
+
+    async def _lacks_records(self, samples: int) -> bool:
+        """Whether records are missing, and not only for the moment in which a note changes."""
         for _ in range(LOOKS_TO_BE_SURE):
             try:
-                if await self._count_holds() and (not with_samples or await self._samples_hold(SAMPLES_WHILE_RUNNING)):
+                if await self._count_holds() and (not samples or await self._samples_hold(samples)):
                     return False
             except IndexLost:
                 return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from nur.domain.moments import day_of, in_utc
 from nur.domain.search import Mode
 from nur.observability.events import EventLog
 from nur.ports.chunks import UNKNOWN, AskedWindow, CandidateQuery
+from nur.ports.vector_index import SparseIndex
 from nur.retrieval.ranking.queries import candidate_terms, query_terms, weigh
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nur.domain.moments import Zone
-    from nur.domain.notes import Note
+    from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
     from nur.domain.times import TimeWindow
     from nur.ports.chunks import CandidateSet, ChunkStore, CorpusStatistics
@@ -158,9 +159,12 @@ class Retrieve:
         An index that returns fewer than asked has nothing more, or has lost records. Comparing with every vector that
         matches the filter costs little in the first case, and the answer is complete in both.
         """
-        neighbours = await self._neighbours(request, question, limit)
+        neighbours, found = await asyncio.gather(
+            self._neighbours(request, question, limit), self._found_by_words(request, question, limit)
+        )
         scan = neighbours is None or (len(neighbours) < limit and not self.index.follows_commits)
         query = self._query(request, question, limit=limit, neighbours=neighbours or (), compare_all=scan)
+        query = replace(query, found_by_words=None if scan else found)  # an index that may lack records decides nothing
         try:
             candidates = await self.chunks.candidates(query)
         except StoreDown as error:  # then neither ranker answers
@@ -208,6 +212,17 @@ class Retrieve:
             log.warning("dense_unavailable", error=type(error).__name__)
             self.watch_index.distrust(error)
             return None
+
+    async def _found_by_words(self, request: SearchRequest, question: Question, limit: int) -> list[ChunkKey] | None:
+        """What the index finds by words; None when it cannot, or does not answer: then the lexical rows are asked."""
+        if not isinstance(self.index, SparseIndex) or not self.watch_index.is_trusted:
+            return None
+        try:
+            found = await self.index.by_words(question.lexical_terms, request.where, limit)
+        except IndexDown as error:
+            self.watch_index.distrust(error)
+            return None
+        return [one.chunk_key for one in found]
 
     def _degraded(
         self,

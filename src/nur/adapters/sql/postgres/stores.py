@@ -33,6 +33,8 @@ _UNSYNCED = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_c
 class PostgresStores(SqlStores):
     """The stores of one PostgreSQL database."""
 
+    is_shared = True
+
     def __init__(self, address: str, folder: Path, *, pool_size: int = POOL_SIZE, allow_unsynced: bool = False) -> None:
         self._runner = PostgresRunner(StoreCondition(cause_of))
         super().__init__(self._runner, PostgresLexicalIndex())

@@ -24,7 +24,9 @@ _AT_WORK = ("running", "rechunking")
 
 @click.command()
 @click.option("--rechunk", is_flag=True, help="Chunk notes again whose chunking policy changed.")
-@click.option("--wipe-foreign", metavar="NAME", help="First delete this collection of Chroma, which is not ours.")
+@click.option(
+    "--wipe-foreign", metavar="NAME", help="First delete this collection of Chroma or Qdrant, which is not ours."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before a collection is deleted.")
 @json_option
 @data_dir_option
@@ -35,7 +37,7 @@ def command(rechunk: bool, wipe_foreign: str | None, yes: bool, as_json: bool, d
     """
     if wipe_foreign is not None:
         if not yes:
-            click.confirm(f"Delete the Chroma collection '{wipe_foreign}' with all that is in it?", abort=True)
+            click.confirm(f"Delete the collection '{wipe_foreign}' with all that is in it?", abort=True)
         _wipe(wipe_foreign, data_dir)
     report = with_store(data_dir, lambda store: _rebuild(store, rechunk=rechunk, quiet=as_json))
     if as_json:

@@ -1,0 +1,1 @@
+"""Qdrant, as a server or inside this process. The only package that imports qdrant_client."""
