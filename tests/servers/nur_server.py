@@ -22,6 +22,44 @@ def clean_environment(folder: Path, **settings: str) -> dict[str, str]:
     return {**keep, "NUR_DATA_DIR": str(folder), **settings}
 
 
+class WorkerProcess:
+    """A `nur worker` in a process of its own."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.log = folder.with_suffix(".log")
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start it; what it does shows in the store."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "nur", "worker"],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env=clean_environment(self.folder, **self.settings),
+            )
+
+    def stop(self) -> int:
+        """Ask it to leave; returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+    def kill(self) -> None:
+        """End it at once, as `kill -9` does."""
+        self.process.kill()
+        self.process.wait(30)
+
+
 class NurProcess:
     """The server on a free port; its data outlive it, so that it can come back."""
 

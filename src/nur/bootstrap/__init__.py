@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from nur.bootstrap.chunking import tokenisers
 from nur.bootstrap.embedders import FIRST_EMBEDDING_VERSION, store_embedder
-from nur.bootstrap.indexes import make_index
+from nur.bootstrap.indexes import chosen_index, make_index
 from nur.bootstrap.rerankers import make_reranker
 from nur.bootstrap.services import Services, assemble
 from nur.domain.errors import BadConfiguration
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nur.ports.stores import Stores
     from nur.settings import Settings
 
-__all__ = ["Services", "assemble", "is_new", "make_stores", "running"]
+__all__ = ["Services", "assemble", "chosen_index", "is_new", "make_stores", "running"]
 
 log = EventLog("Bootstrap")
 
@@ -61,6 +61,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         await services.watch_index.open()
         if switched and index.follows_commits:  # it has just read every vector that there is
             await stores.index_marks.mark_all(embedder.model.version, clock.now())
+        if stores.is_shared and (queued := await stores.vectors.queue_missing(embedder.model.version, clock.now())):
+            log.info("vectors_missing", notes=queued)  # written by a process that had not switched yet
         if queued := await services.derive.queue_outdated():
             log.info("derivations_outdated", notes=queued)
         stack.push_async_callback(services.rebuild.stop)
@@ -73,12 +75,13 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
             services.housekeeping.forever(),
             services.search_log.forever(),
             services.search_log.purge_forever(),
+            services.watch_model.forever(),
             *([services.nightly_backup.forever()] if services.nightly_backup else []),
         ):
             stack.push_async_callback(_stop, asyncio.create_task(job))
         if await stores.facts.set_if_absent(ANALYZER_FACT, str(ANALYZER_VERSION)) != str(ANALYZER_VERSION):
             log.warning("analyzer_changed", hint="Every note is analysed again; until then words may be missed.")
-            services.rebuild.start(rechunk=True)
+            await services.rebuild.start(rechunk=True)
         log.info("store_opened", index=index.name, model=embedder.model.name, dimensions=embedder.model.dimensions)
         yield services
 

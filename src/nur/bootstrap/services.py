@@ -33,6 +33,7 @@ from nur.services.indexing.wait_until_indexed import WaitUntilIndexed
 from nur.services.indexing.watch_index import WatchIndex
 from nur.services.jobs.housekeeping import Housekeeping
 from nur.services.jobs.reembed_online import ReembedOnline
+from nur.services.jobs.watch_model import WatchModel
 from nur.services.notes.add_event import AddEvent
 from nur.services.notes.add_note import AddNote
 from nur.services.notes.append_turn import AppendTurn
@@ -135,6 +136,7 @@ class Services:
     derive: Derive
     index_worker: IndexWorker
     watch_index: WatchIndex
+    watch_model: WatchModel
     privacy: PrivacyFilter
     stores: Stores
     index: VectorIndex
@@ -165,7 +167,14 @@ def assemble(
     worker = _worker(stores, index, index_note, derive, embedder, clock)
     store = _store_note(settings, stores, index, index_note, derive, embedder, token_table, clock, worker.wake)
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
-    search_log = SearchLog(stores.search_log, clock, settings.trace_retention_days, settings.trace_queries, privacy)
+    search_log = SearchLog(
+        stores.search_log,
+        clock,
+        settings.trace_retention_days,
+        settings.trace_queries,
+        privacy,
+        others_write=stores.is_shared,
+    )
     query_vector = QueryVector(embedder, token_table)
     search = _search(settings, stores, index, watch_index, query_vector, reranker, privacy, search_log, clock)
     nightly_backup = make_nightly_backup(settings, clock)
@@ -217,6 +226,7 @@ def assemble(
         derive=derive,
         index_worker=worker,
         watch_index=watch_index,
+        watch_model=WatchModel(stores, version, clock),
         privacy=privacy,
         stores=stores,
         index=index,

@@ -69,6 +69,10 @@ class VectorStore(Protocol):
         """Activate this embedding version, clear a pending switch and queue every note for indexing, atomically."""
         ...
 
+    async def queue_missing(self, embedding_version: str, now: datetime) -> int:
+        """Queue every note that lacks a vector of this version and does not wait already; returns how many."""
+        ...
+
     async def drop(self, embedding_version: str) -> int:
         """Delete all vectors of a version and return how many chunk vectors there were."""
         ...

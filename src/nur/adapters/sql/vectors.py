@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import and_, delete, func, insert, select
 
-from nur.adapters.sql import index_marks
+from nur.adapters.sql import index_marks, outbox
 from nur.adapters.sql.chunks import chunks_of
 from nur.adapters.sql.filters import is_current
 from nur.adapters.sql.mapping import CHUNK_COLUMNS, NOTE_COLUMNS, records, to_chunk_with_note
 from nur.adapters.sql.tables import (
     chunk_pieces,
+    indexing_outbox,
     memory_note_chunks,
     memory_notes,
     note_chunk_embeddings,
@@ -21,6 +22,7 @@ from nur.adapters.sql.tables import (
 )
 from nur.domain.errors import Conflict
 from nur.domain.notes import ChunkKey, NoteId
+from nur.ports.outbox import Task
 from nur.ports.store_facts import EMBEDDING_VERSION, NEXT_EMBEDDING_VERSION
 from nur.ports.vectors import NO_PIECES
 
@@ -95,6 +97,10 @@ class SqlVectorStore:
     async def switch(self, embedding_version: str, now: datetime) -> None:
         """Activate this embedding version, clear a pending switch and queue every note, atomically."""
         await self.run.write(_switch, embedding_version, now)
+
+    async def queue_missing(self, embedding_version: str, now: datetime) -> int:
+        """Queue every note that lacks a vector of this version and does not wait already; returns how many."""
+        return await self.run.write(_queue_missing, embedding_version, now)
 
     async def drop(self, embedding_version: str) -> int:
         """Delete all vectors of a version and return how many chunk vectors there were."""
@@ -201,6 +207,14 @@ def _page(
 def _count_missing(connection: Connection, embedding_version: str) -> int:
     missing = _chunks.chunk_key.not_in(index_marks.with_vector(embedding_version))
     return connection.execute(select(func.count()).select_from(memory_note_chunks).where(missing)).scalar_one()
+
+
+def _queue_missing(connection: Connection, embedding_version: str, now: datetime) -> int:
+    lacking = select(_chunks.note_id).where(_chunks.chunk_key.not_in(index_marks.with_vector(embedding_version)))
+    rows = indexing_outbox.c
+    waiting = select(rows.note_id).where(rows.state != outbox.DONE, rows.task == Task.INDEX.value)
+    note_id = memory_notes.c.note_id
+    return outbox.enqueue_all(connection, now, only=and_(note_id.in_(lacking), note_id.not_in(waiting)))
 
 
 def _versions(connection: Connection) -> dict[str, int]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: What each command is for, in the order of the help page. The module of the same name holds it.
 COMMANDS = {
     "serve": "Run the server: MCP at /mcp, health at /health.",
+    "worker": "Do background work for servers that share a PostgreSQL store.",
     "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
     "status": "Show the running server: address, health, what is stored.",
     "stop": "Stop the data folder's server.",

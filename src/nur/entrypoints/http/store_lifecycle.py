@@ -77,5 +77,5 @@ class StoreLifecycle:
         except NurError as error:
             log.critical("start_refused", error=error.code)
             raise
-        services.reembed.reopen = self.reopen
+        services.reembed.reopen = services.watch_model.reopen = self.reopen
         return services

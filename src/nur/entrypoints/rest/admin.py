@@ -48,13 +48,13 @@ class RebuildOut(BaseModel):
 @router.post("/index/rebuild", status_code=202, response_model=RebuildOut, responses=documented())
 async def start_rebuild(services: OpenServices, body: RebuildIn | None = None) -> Response:
     """Rebuild the vector index from stored vectors, beside everything else; makes no embedding call."""
-    return answered(RebuildOut.of(services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
+    return answered(RebuildOut.of(await services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
 
 
 @router.get("/index/rebuild", response_model=RebuildOut, responses=documented())
 async def rebuild_progress(services: OpenServices) -> Response:
     """How the rebuild stands."""
-    return answered(RebuildOut.of(services.rebuild.report))
+    return answered(RebuildOut.of(await services.rebuild.status()))
 
 
 class DeadLetterOut(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from nur.domain.access import Caller, Principal
 from nur.domain.errors import Conflict, NurError
 from nur.observability.events import EventLog, traced
 from nur.retrieval.text.analysis import ANALYZER_VERSION
+from nur.services.jobs.stored_report import StoredReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 log = EventLog("Index")
 
 ANALYZER_FACT = "analyzer_version"
+REPORT = "rebuild_report"  #: the fact that keeps its report
+STOPPED = "The process that rebuilt the index has stopped; servers and workers finish what is queued."
 CALL_ID = "rechunk"  #: of its writes, in the audit log
 PAGE = 200
 LOOK_EVERY_SECONDS = 0.1
@@ -70,14 +74,33 @@ class Rebuild:
     policies: Mapping[Kind, ChunkingPolicy]
     wake: Callable[[], None]
     report: RebuildReport = field(default_factory=RebuildReport)
+    _stored: StoredReport = field(init=False)
     _task: asyncio.Task[RebuildReport] | None = None
 
-    def start(self, *, rechunk: bool = False) -> RebuildReport:
-        """Start, unless one is running, and return its report."""
-        if self._task is None or self._task.done():
-            self.report = RebuildReport(RebuildState.RUNNING)
-            self._task = asyncio.create_task(self(rechunk=rechunk))
+    def __post_init__(self) -> None:
+        self._stored = StoredReport(self.stores.facts, REPORT, self.clock)
+
+    async def start(self, *, rechunk: bool = False) -> RebuildReport:
+        """Start, unless one is running in this process or another, and return its report."""
+        current = await self.status()
+        if current.is_running:
+            return current
+        self.report = RebuildReport(RebuildState.RUNNING)
+        self._task = asyncio.create_task(self(rechunk=rechunk))
         return self.report
+
+    async def status(self) -> RebuildReport:
+        """How the last rebuild stands, whichever process of this store does it."""
+        if self._task is not None and not self._task.done():
+            return self.report
+        kept = await self._stored.read()
+        if kept is None:
+            return self.report
+        fields, is_recent = kept
+        report = RebuildReport(**fields | {"state": RebuildState(fields["state"])})
+        if report.is_running and not is_recent:
+            return replace(report, state=RebuildState.FAILED, error=STOPPED)
+        return report
 
     async def stop(self) -> None:
         """Leave the rest to the worker of the next process."""
@@ -99,6 +122,8 @@ class Rebuild:
             else:
                 self.report = replace(self.report, state=RebuildState.DONE)
                 log.info("rebuild_done", index=self.index.name, rebuilt=self.report.rebuilt, errors=self.report.errors)
+            with contextlib.suppress(NurError):  # the report of a store that cannot be written stays in this process
+                await self._stored.write(self.report, at_once=True)
         return self.report
 
     async def _rebuild(self) -> None:
@@ -125,6 +150,7 @@ class Rebuild:
         chunks = (await self.stores.chunks.statistics()).chunks
         errors = max(0, chunks - rebuilt - missing)
         self.report = replace(self.report, chunks=chunks, rebuilt=rebuilt, missing_vectors=missing, errors=errors)
+        await self._stored.write(self.report)
 
     async def _rechunk(self) -> None:
         """Re-chunk notes whose chunking policy changed, or all notes if the analyzer changed. Resumable."""
@@ -141,5 +167,6 @@ class Rebuild:
                     log.info("rechunk_conflict", note=note.public_id)  # its writer used the current policy
                     continue
                 self.report = replace(self.report, rechunked=self.report.rechunked + 1)
+            await self._stored.write(self.report)
             after = page[-1].note_id
         await self.stores.facts.set(ANALYZER_FACT, str(ANALYZER_VERSION))

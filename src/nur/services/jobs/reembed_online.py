@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -12,9 +13,10 @@ from nur.domain.errors import BadConfiguration, BadRequest, Conflict, NurError
 from nur.observability.events import EventLog
 from nur.ports.store_facts import NEXT_EMBEDDING_VERSION
 from nur.services.jobs.reembed import Reembed
+from nur.services.jobs.stored_report import StoredReport
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 log = EventLog("Reembed")
 
+REPORT = "reembed_report"  #: the fact that keeps its report
+REPORT_SECONDS = 2.0
+STOPPED = "The process that embedded everything again has stopped. Start it again: it goes on where it was."
 LAST = "last_reembedding"  #: the fact that keeps what the last one did, to be read after the switch
 
 
@@ -73,7 +78,11 @@ class ReembedOnline:
     clock: Clock
     reopen: Callable[[], None] = lambda: None  #: set by the owner of the open store
     report: ReembedReport = field(default_factory=ReembedReport)
+    _stored: StoredReport = field(init=False)
     _task: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self._stored = StoredReport(self.stores.facts, REPORT, self.clock)
 
     async def start(self, to: str) -> ReembedReport:
         """Start, unless one is running; the store's own model needs none. Raises BadRequest, Conflict."""
@@ -82,11 +91,12 @@ class ReembedOnline:
         except BadConfiguration as error:
             raise BadRequest(str(error)) from error
         version = new.model.version
-        if self.report.is_running or version == self.embedder.model.version:
+        current = await self._current()
+        if current.is_running or version == self.embedder.model.version:
             await new.close()
-            if self.report.is_running and version != self.report.to_version:
-                raise Conflict(f"Everything is being embedded with {self.report.to_version}. Wait for that.")
-            return self.report
+            if current.is_running and version != current.to_version:
+                raise Conflict(f"Everything is being embedded with {current.to_version}. Wait for that.")
+            return current
         self.report = ReembedReport(ReembedState.EMBEDDING, version)
         self._task = asyncio.create_task(self._run(new))
         return self.report
@@ -101,20 +111,37 @@ class ReembedOnline:
         """The store's model now, and what became of a move to another one."""
         kept = await self.stores.facts.get(LAST)
         last = None if kept is None else dict(json.loads(kept))
-        return EmbeddingStatus(self.embedder.model.version, await self.stores.vectors.versions(), self.report, last)
+        versions = await self.stores.vectors.versions()
+        return EmbeddingStatus(self.embedder.model.version, versions, await self._current(), last)
 
     async def purge(self) -> dict[str, int]:
         """Delete the vectors of all models but the store's own and return how many of each. Raises Conflict."""
-        if self.report.is_running:
+        if (await self._current()).is_running:
             raise Conflict("Everything is being embedded with another model. Wait for that.")
         others = [version for version in await self.stores.vectors.versions() if version != self.embedder.model.version]
         return {version: await self.stores.vectors.drop(version) for version in others}
 
+    async def _current(self) -> ReembedReport:
+        """How it stands, whichever process of this store does it."""
+        if self._task is not None:
+            return self.report
+        kept = await self._stored.read()
+        if kept is None:
+            return self.report
+        fields, is_recent = kept
+        report = ReembedReport(**fields | {"state": ReembedState(fields["state"])})
+        if report.state is ReembedState.SWITCHING:  # this process was opened since, or will be in a moment
+            return ReembedReport()
+        if report.is_running and not is_recent:
+            return replace(report, state=ReembedState.FAILED, error=STOPPED)
+        return report
+
     async def _run(self, new: Embedder) -> None:
         try:
-            result = await Reembed(self.stores, self.embedder, new, self.clock).prepare(
-                self.embedder.model.version, self._tell
-            )
+            async with self._reporting():
+                result = await Reembed(self.stores, self.embedder, new, self.clock).prepare(
+                    self.embedder.model.version, self._tell
+                )
             if result.error is not None:
                 self.report = replace(self.report, state=ReembedState.FAILED, error=result.error)
                 return
@@ -127,6 +154,24 @@ class ReembedOnline:
             log.warning("reembedding_failed", error=error.code)
         finally:
             await new.close()
+            with contextlib.suppress(NurError):  # the report of a store that cannot be written stays in this process
+                await self._stored.write(self.report, at_once=True)
+
+    @contextlib.asynccontextmanager
+    async def _reporting(self) -> AsyncIterator[None]:
+        """Keep the report in the store while it is at work."""
+
+        async def report() -> None:
+            while True:
+                with contextlib.suppress(NurError):
+                    await self._stored.write(self.report)
+                await asyncio.sleep(REPORT_SECONDS)  # not the clock's: a test's clock would report without end
+
+        reporting = asyncio.create_task(report())
+        try:
+            yield
+        finally:
+            reporting.cancel()
 
     def _tell(self, done: int, total: int) -> None:
         self.report = replace(self.report, done=done, total=total)

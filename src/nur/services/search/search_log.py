@@ -37,6 +37,9 @@ log = EventLog("Traces")
 #: How long a trace waits for others: they share one commit.
 BATCH_SECONDS = 0.5
 BATCH = 64
+#: So long a trace that is not stored yet is waited for: another process writes its own within this time.
+OTHERS_SECONDS = 3 * BATCH_SECONDS
+LOOK_AGAIN_SECONDS = 0.1
 #: Traces that wait while the store cannot be written; the oldest makes room for a newer one.
 MOST_PENDING = 512
 PURGE_SECONDS = 3600.0
@@ -91,6 +94,7 @@ class SearchLog:
     retention_days: float  #: 0: no candidates are kept
     with_queries: bool  #: whether the questions themselves are kept
     privacy: PrivacyFilter
+    others_write: bool = False  #: other processes keep their traces in the same store
     _pending: OrderedDict[UUID, Trace] = field(default_factory=OrderedDict)
     _waiting: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -113,7 +117,13 @@ class SearchLog:
         for trace in reversed(self._pending.values()):
             if name in (trace.trace_id, trace.search_id) and trace.tenant == tenant:
                 return trace
-        return await self.store.trace(tenant, name)
+        stored = await self.store.trace(tenant, name)
+        waited = 0.0
+        while stored is None and self.others_write and waited < OTHERS_SECONDS:  # another process may be about to
+            await self.clock.sleep(LOOK_AGAIN_SECONDS)
+            waited += LOOK_AGAIN_SECONDS
+            stored = await self.store.trace(tenant, name)
+        return stored
 
     async def find_item(self, item_id: UUID, caller: Caller) -> TraceItem | None:
         """One hit of a trace; None where traces are not kept or the caller may not see it."""

@@ -194,7 +194,7 @@ async def test_a_second_rebuild_joins_the_first(open_world: OpenWorld) -> None:
     world = await open_world(follows=False)
     await world.add("Tea at four.")
     await world.drain()
-    first = world.services.rebuild.start()
+    first = await world.services.rebuild.start()
     assert first.is_running
-    assert world.services.rebuild.start().is_running
+    assert (await world.services.rebuild.start()).is_running
     await world.services.rebuild.stop()
