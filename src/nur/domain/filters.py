@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from nur.domain.kinds import TURNS
 from nur.domain.notes import SHARED, Kind, Status
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _occurred_within(meta: NoteMetadata, where: NoteFilter) -> bool:
 
 
 def _in_conversation(note: Note, where: NoteFilter) -> bool:
-    if where.conversation_id is None or note.kind is not Kind.TURN:
+    if where.conversation_id is None or note.kind not in TURNS:
         return True
     return note.meta.conversation_id == where.conversation_id
 

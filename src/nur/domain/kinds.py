@@ -89,10 +89,15 @@ class KindSpec:
     chunk_collection: str  #: of the chunks of a note with several
     hit_type: str
     chunk_hit_type: str  #: of a hit in a note with several chunks
+    id_field: str = "note"  #: the name of its public id in logs
     type_field: str = "type"  #: the name of its type in tools
     types: tuple[str, ...] = ()  #: the types it may have; none: any
     has_editable_text: bool = False  #: else its text changes by storing it again
     has_key: bool = False
+    is_turn: bool = (
+        False  #: one of the turns of a conversation: it has no heading, and of its copies the best ranked is shown
+    )
+    is_repeatable: bool = False  #: the same text at another time is another note
     has_fixed_source: bool = False  #: it is known by its source, which an edit cannot change
 
 
@@ -110,6 +115,7 @@ KINDS: dict[Kind, KindSpec] = {
         chunk_collection="artifact_chunks",
         hit_type="artifact",
         chunk_hit_type="artifact_chunk",
+        id_field="artifact_id",
         type_field="artifact_type",
         types=ARTIFACT_TYPES,
         has_fixed_source=True,
@@ -153,6 +159,7 @@ KINDS: dict[Kind, KindSpec] = {
         chunk_hit_type="event",
         has_editable_text=True,
         has_key=True,
+        is_repeatable=True,
     ),
     Kind.TURN: KindSpec(
         label="conversations",
@@ -165,8 +172,12 @@ KINDS: dict[Kind, KindSpec] = {
         chunk_collection="history",
         hit_type="history",
         chunk_hit_type="history",
+        is_turn=True,
     ),
 }
+
+#: The kinds that belong to a conversation.
+TURNS = frozenset(kind for kind, spec in KINDS.items() if spec.is_turn)
 
 
 def identity(kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> str:

@@ -21,8 +21,8 @@ from nur.domain.archive import ArchivedNote, NewNote, NoteVersion
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadRequest
 from nur.domain.json_values import check_values
-from nur.domain.kinds import KINDS
-from nur.domain.notes import Kind, Note, NoteMetadata, Status
+from nur.domain.kinds import KINDS, TURNS
+from nur.domain.notes import Note, NoteMetadata, Status
 from nur.domain.record_fields import METADATA, NOTE, VERSION, read_fields, refuse_unstorable
 from nur.domain.writes import Protection
 
@@ -114,7 +114,7 @@ def decode_note(values: Mapping[str, Any]) -> ArchivedNote | NewNote:
     if "kind" not in found or "text" not in found:
         raise BadRequest("kind and text: a note needs both")
     meta = read_fields(found.pop("meta", {}), METADATA, "meta.")
-    if found["kind"] is Kind.TURN and not {"conversation_id", "turn_index"} <= meta.keys():
+    if found["kind"] in TURNS and not {"conversation_id", "turn_index"} <= meta.keys():
         raise BadRequest("meta: a turn needs conversation_id and turn_index")
     return _new(found, meta) if "note_id" not in found else _archived(found, meta)
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from nur.adapters.chroma import collections as names
-from nur.domain.notes import SHARED, Kind
+from nur.domain.kinds import TURNS
+from nur.domain.notes import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,7 @@ def _when(note_filter: NoteFilter) -> list[Clause]:
 def _within(note_filter: NoteFilter, collection: str) -> list[Clause]:
     kinds = names.kinds_in(collection)
     clauses: list[Clause] = []
-    if Kind.TURN in kinds and note_filter.conversation_id is not None:
+    if TURNS & kinds and note_filter.conversation_id is not None:
         clauses.append({"conversation_id": note_filter.conversation_id})
     if not kinds <= note_filter.kinds:
         clauses.append({"kind": {"$in": sorted(str(kind) for kind in kinds & note_filter.kinds)}})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from nur.domain.kinds import TURNS
 from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _KINDS = tuple(Kind)
-_TURN = _KINDS.index(Kind.TURN)
+_IS_TURN = np.array([kind in TURNS for kind in _KINDS])
 
 _EQUALS = ("type", "source_system", "sensitivity", "visibility", "project", "agent", "scope")
 _CODED = ("tenant", "owner", "conversation_id", *_EQUALS)
@@ -122,7 +123,7 @@ class Columns:
             found &= condition.kinds[self._kinds[:rows]]
         if condition.conversation is not None:
             conversations = self._coded[_PLACE["conversation_id"], :rows]
-            found &= (self._kinds[:rows] != _TURN) | (conversations == condition.conversation)
+            found &= ~_IS_TURN[self._kinds[:rows]] | (conversations == condition.conversation)
         if condition.min_confidence is not None:
             found &= ~(self._confidence[:rows] < condition.min_confidence)
         if condition.occurred_from is not None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from nur.adapters.markdown import front_matter
 from nur.domain.chunks import sha256
-from nur.domain.kinds import KINDS
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS, TURNS
 from nur.domain.records import decode_note, note_values
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def parse(content: bytes) -> ArchivedNote | NewNote | None:
 def path_of(note: Note) -> PurePosixPath:
     """Where the file of a note lies; it stays there for as long as project and conversation stay."""
     folder = PurePosixPath(FOLDERS[note.kind])
-    if note.kind is Kind.TURN:
+    if note.kind in TURNS:
         return folder / _name(note.meta.conversation_id or "") / f"{note.meta.turn_index:06d}.md"
     if note.meta.project:
         folder /= _name(note.meta.project)

@@ -10,8 +10,7 @@ from sqlalchemy import func, literal, select, tuple_
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
 from nur.adapters.sql.tables import memory_notes
 from nur.domain.conversations import Conversation
-from nur.domain.kinds import turn_identity
-from nur.domain.notes import Kind
+from nur.domain.kinds import TURNS, turn_identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +65,7 @@ def _page(
     after: ConversationCursor | None,
     characters: int,
 ) -> list[Conversation]:
-    turns = replace(where, kinds=frozenset({Kind.TURN}))
+    turns = replace(where, kinds=TURNS)
     query = _GROUPED.where(notes_matching(turns, now)).limit(limit)
     if after is not None:
         reached = tuple_(literal(after.last_at, _notes.occurred_at.type), literal(after.conversation_id))

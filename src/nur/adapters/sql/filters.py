@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, and_, literal_column, or_
 
 from nur.adapters.sql.tables import memory_notes
+from nur.domain.kinds import TURNS
 from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _conditions(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
     if where.min_confidence is not None:
         conditions.append(or_(_notes.confidence.is_(None), _notes.confidence >= where.min_confidence))
     if where.conversation_id is not None:
-        conditions.append(or_(_notes.kind != Kind.TURN.value, _notes.conversation_id == where.conversation_id))
+        conditions.append(or_(_notes.kind.not_in(sorted(TURNS)), _notes.conversation_id == where.conversation_id))
     if where.occurred_from is not None:
         conditions.append(_notes.occurred_at >= where.occurred_from)
     if where.occurred_to is not None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter, Order
-from nur.domain.notes import Kind
+from nur.domain.kinds import TURNS
 from nur.domain.search import EmptyReason
 from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import READS, Said, checked_said, checked_text, utc
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Role = Literal["user", "assistant", "system"]
 Conversation = Annotated[str, Field(min_length=1, max_length=100, description="Conversation id")]
-TURNS = frozenset({Kind.TURN})
 
 
 async def history_append(

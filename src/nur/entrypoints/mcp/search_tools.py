@@ -9,6 +9,7 @@ from pydantic import Field
 from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
+from nur.domain.kinds import TURNS
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.entrypoints.mcp import hits, results
@@ -34,12 +35,11 @@ if TYPE_CHECKING:
 
 ARTIFACTS = frozenset({Kind.ARTIFACT})
 MEMORIES = frozenset({Kind.MEMORY, Kind.NOTE, Kind.EVENT})
-TURNS = frozenset({Kind.TURN})
 DETAILED = "detailed"
 Time = Annotated[str | None, Field(description="ISO 8601")]
 
 
-class Filters(Arguments):
+class SearchFilters(Arguments):
     """What `filters` of hybrid_search may hold."""
 
     artifact_type: ArtifactType | None = None
@@ -137,10 +137,10 @@ TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search
 
 
 def _filter(caller: Caller, kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> NoteFilter:
-    unknown = next((name for name in filters if name not in Filters.model_fields), None)
+    unknown = next((name for name in filters if name not in SearchFilters.model_fields), None)
     if unknown is not None:
         raise BadRequest(f"Invalid filter: {results.shortened(unknown, 60)}")
-    found = check(Filters, filters)
+    found = check(SearchFilters, filters)
     occurred_from, occurred_to = checked_range(found["time_range_start"], found["time_range_end"])
     return NoteFilter(
         tenant=caller.tenant,

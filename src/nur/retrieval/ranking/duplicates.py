@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS, TURNS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -81,7 +81,7 @@ def normalised(text: str) -> str:
 
 
 def _by_age(group: Sequence[Ranked]) -> bool:
-    return len(group) > 1 and group[0].candidate.kind is not Kind.TURN
+    return len(group) > 1 and group[0].candidate.kind not in TURNS
 
 
 def _age(note: Note) -> tuple[datetime, datetime, str]:
@@ -92,7 +92,7 @@ def _says(candidate: ChunkWithNote) -> Hashable:
     """Equal for notes that say the same."""
     note, meta = candidate.note, candidate.note.meta
     content = ("hash", note.content_hash) if note.is_chunked else ("text", normalised(candidate.stored.chunk.content))
-    when = meta.occurred_at if note.kind is Kind.EVENT else None  # what happens twice is two events
+    when = meta.occurred_at if KINDS[note.kind].is_repeatable else None  # what happens twice is two events
     return (
         note.kind,
         *(meta.title, meta.author, meta.role),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.domain.notes import Kind
+from nur.domain.kinds import TURNS
 from nur.domain.search import Fusion
 from nur.retrieval.pieces.stored import decode_pieces
 from nur.retrieval.pieces.vectors import cosines as unit_cosines
@@ -200,7 +200,7 @@ def _best_pieces(
         dilution=calibration.dilution,
     )
     titles = [decode_heading(view.heading) for view in views]
-    is_turn = np.array([view.kind is Kind.TURN for view in views])
+    is_turn = np.array([view.kind in TURNS for view in views])
     found = score_pieces(table, titles, is_turn, question.terms, meaning)
     scores = with_context(question.text, views, table.chunks, found)
     edges = np.searchsorted(table.chunks, np.arange(len(views) + 1)).tolist()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
-from nur.domain.notes import Kind
+from nur.domain.kinds import KINDS, TURNS
 from nur.observability.events import EventLog
 from nur.retrieval.chunking import chunk
 from nur.retrieval.pieces.analyse import analyse, piece_vectors
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from nur.domain.chunks import Chunk
-    from nur.domain.notes import Note
+    from nur.domain.notes import Kind, Note
     from nur.ports.embedder import TokenTable
     from nur.retrieval.chunking import ChunkingPolicy
     from nur.retrieval.pieces.analyse import AnalysedPieces
@@ -87,14 +87,14 @@ async def text_hash(text: str) -> str:
 
 def note_heading(text: str, title: str | None, kind: Kind) -> bytes:
     """The terms of a note's title, or of its first line, as search stores them; turns have no heading."""
-    return b"" if kind is Kind.TURN else encode_heading(heading(text, title), ANALYZER)
+    return b"" if kind in TURNS else encode_heading(heading(text, title), ANALYZER)
 
 
 def log_chunking(note: Note, chunked: ChunkedText, policy: ChunkingPolicy) -> None:
     """Log how a note was chunked."""
     if not note.is_chunked:
         return
-    named = {"artifact_id" if note.kind is Kind.ARTIFACT else "note": note.public_id}
+    named = {KINDS[note.kind].id_field: note.public_id}
     log.info(
         "text_chunked",
         **named,
@@ -116,7 +116,7 @@ def _chunked(
 ) -> ChunkedText:
     tokens = tokeniser(text)
     chunks = chunk(text, policy, artifact_type, tokeniser=lambda _: tokens)
-    pieces = cut(text, has_headings=kind is not Kind.TURN)
+    pieces = cut(text, has_headings=kind not in TURNS)
     return ChunkedText(tuple(_analysed(text, chunks, pieces, table)), len(tokens), note_heading(text, title, kind))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nur.domain.filters import NoteFilter, Order
-from nur.domain.notes import Kind
+from nur.domain.kinds import TURNS
 from nur.ports.conversations import ConversationCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 from nur.services.notes.list_notes import ListedNotes
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from nur.ports.conversations import ConversationStore
     from nur.services.notes.list_notes import ListNotes
     from nur.services.privacy import PrivacyFilter
-
-TURNS = frozenset({Kind.TURN})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from nur.domain.drafting import ChunkingStats, next_note, with_times
 from nur.domain.errors import Conflict
 from nur.domain.filters import is_alive
-from nur.domain.kinds import KINDS, identity, public_ids
-from nur.domain.notes import Kind, Note
+from nur.domain.kinds import KINDS, Chunking, identity, public_ids
 from nur.domain.writes import Draft, IndexState, OnEmbeddingFailure, Outcome, Protection, Stored, public_chunk_ids
 from nur.observability.events import EventLog
 from nur.ports.notes import NewChunk, NoteWrite
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nur.domain.access import Caller
-    from nur.domain.notes import NoteMetadata
+    from nur.domain.notes import Kind, Note, NoteMetadata
     from nur.domain.protection import ProtectionRules
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
@@ -231,7 +230,7 @@ class StoreNote:
     async def chunked(self, kind: Kind, text: str, meta: NoteMetadata) -> tuple[ChunkedText, ChunkingPolicy]:
         """The text, chunked by its kind's policy, and the policy."""
         policy = self.policies[kind]
-        artifact_type = meta.type if kind is Kind.ARTIFACT else None
+        artifact_type = meta.type if KINDS[kind].chunking is Chunking.ARTIFACT else None
         tokeniser = self.tokenisers.get(policy.tokenizer, tokenise)
         chunked = await chunk_text(
             text,
