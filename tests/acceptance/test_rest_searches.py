@@ -229,7 +229,7 @@ async def test_every_route_is_described_with_examples(rest: Rest) -> None:
         *(schemas.NoteOut, writes.Receipt, notes.NotePage),
         *(notes.TextOut, conversations.Conversations, conversations.TurnPage, artifacts.ReembeddedArtifactOut),
         *(searches.SearchOut, searches.ChosenNotes),
-        *(traces.Trace, traces.Explanation, traces.ExplainedItem),
+        *(traces.TraceOut, traces.Explanation, traces.ExplainedItem),
         *(admin.RebuildOut, admin.OutboxOut, admin.Retried, admin.TrashOut),
         *(admin.EmbeddingOut, admin.EmbeddingHealthOut, admin.Forgotten),
     ],

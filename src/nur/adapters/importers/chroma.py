@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable, new_note, url
+from nur.adapters.importers.items import Item, UnreadableItem, new_note, url
 from nur.domain.errors import BadConfiguration
 from nur.domain.notes import Kind
 
@@ -16,7 +16,7 @@ PAGE = 500
 _TITLES, _TIMES = ("title", "name"), ("created_at", "timestamp", "date", "ts")
 
 
-def read(path: Path) -> Iterator[Item | Unreadable]:
+def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The documents of every collection; records without a text are named and left out."""
     try:
         import chromadb
@@ -31,10 +31,10 @@ def read(path: Path) -> Iterator[Item | Unreadable]:
             yield from (_item(collection.name, *row) for row in rows)
 
 
-def _item(collection: str, name: str, document: str | None, metadata: Any) -> Item | Unreadable:
+def _item(collection: str, name: str, document: str | None, metadata: Any) -> Item | UnreadableItem:
     place, known = f"{collection}/{name}", dict(metadata or {})
     if not document or not document.strip():
-        return Unreadable(place, "has no text")
+        return UnreadableItem(place, "has no text")
     note = new_note(
         document,
         kind=Kind.NOTE,

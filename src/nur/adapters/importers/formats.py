@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from nur.adapters.importers.items import Item, Unreadable
+    from nur.adapters.importers.items import Item, UnreadableItem
 
 NUR = "nur"
-FORMATS: Mapping[str, Callable[[Path], Iterator[Item | Unreadable]]] = {
+FORMATS: Mapping[str, Callable[[Path], Iterator[Item | UnreadableItem]]] = {
     "markdown": markdown_folder.read,
     "memory-server": memory_server.read,
     "mem0": mem0.read,
@@ -26,7 +26,7 @@ FORMATS: Mapping[str, Callable[[Path], Iterator[Item | Unreadable]]] = {
 _START_BYTES = 1024 * 1024
 
 
-def read(path: Path, name: str) -> Iterator[Item | Unreadable]:
+def read(path: Path, name: str) -> Iterator[Item | UnreadableItem]:
     """The notes of a file or folder in this format. Raises BadRequest for what is in another one."""
     try:
         yield from FORMATS[name](path)

@@ -24,7 +24,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableItem:
     """Something that is no note, where it was found, and why."""
 
     place: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable, new_note
+from nur.adapters.importers.items import Item, UnreadableItem, new_note
 from nur.adapters.markdown import front_matter, notes
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _KNOWN = ("title", "type", "permalink", "tags", "created", "modified", "date")
 
 
-def read(path: Path) -> Iterator[Item | Unreadable]:
+def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The notes of a folder, in the order of their names; hidden files and folders are left alone."""
     for file in sorted(path.rglob("*.md")):
         inside = file.relative_to(path)
@@ -33,11 +33,11 @@ def read(path: Path) -> Iterator[Item | Unreadable]:
             content = file.read_bytes()
             yield Item(place, notes.parse(content) or _of_basic_memory(content.decode(), place))
         except BadRequest as error:
-            yield Unreadable(place, str(error))
+            yield UnreadableItem(place, str(error))
         except UnicodeDecodeError:
-            yield Unreadable(place, "is not UTF-8")
+            yield UnreadableItem(place, "is not UTF-8")
         except OSError as error:
-            yield Unreadable(place, f"cannot be read ({error.strerror})")
+            yield UnreadableItem(place, f"cannot be read ({error.strerror})")
 
 
 def _of_basic_memory(text: str, place: str) -> NewNote:

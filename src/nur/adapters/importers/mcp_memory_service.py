@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable, new_note
+from nur.adapters.importers.items import Item, UnreadableItem, new_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def read(path: Path) -> Iterator[Item | Unreadable]:
+def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The memories of a file."""
     for number, entry in enumerate(json.loads(path.read_bytes())["memories"], start=1):
         place = f"entry {number}"
         if not isinstance(entry, dict) or not isinstance(entry.get("content"), str):
-            yield Unreadable(place, "has no content")
+            yield UnreadableItem(place, "has no content")
             continue
         at = entry.get("created_at_iso") or entry.get("created_at")
         sort = entry.get("memory_type")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable, new_note
+from nur.adapters.importers.items import Item, UnreadableItem, new_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _KEPT = ("user_id", "agent_id", "app_id", "run_id", "categories", "updated_at")
 
 
-def read(path: Path) -> Iterator[Item | Unreadable]:
+def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The memories of a file."""
     found = json.loads(path.read_bytes())
     entries = found if isinstance(found, list) else found["results"]
     for number, entry in enumerate(entries, start=1):
         place = f"entry {number}"
         if not isinstance(entry, dict) or not isinstance(entry.get("memory"), str):
-            yield Unreadable(place, "has no memory")
+            yield UnreadableItem(place, "has no memory")
             continue
         yield Item(place, new_note(entry["memory"], at=entry.get("created_at"), metadata=_metadata(entry)))
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable, new_note
+from nur.adapters.importers.items import Item, UnreadableItem, new_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def read(path: Path) -> Iterator[Item | Unreadable]:
+def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The memories of a file."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -29,9 +29,9 @@ def read(path: Path) -> Iterator[Item | Unreadable]:
                 values = json.loads(line)
                 notes = list(_notes(values))
             except (ValueError, RecursionError):
-                yield Unreadable(place, "not valid JSON")
+                yield UnreadableItem(place, "not valid JSON")
             except (KeyError, TypeError, AttributeError):
-                yield Unreadable(place, "must be an entity or a relation with all its fields")
+                yield UnreadableItem(place, "must be an entity or a relation with all its fields")
             else:
                 yield from (Item(place, note) for note in notes)
 

@@ -6,7 +6,7 @@ import asyncio
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from nur.adapters.importers.items import Item, Unreadable
+from nur.adapters.importers.items import Item, UnreadableItem
 from nur.domain.archive import NewNote
 from nur.domain.records import encode, encode_new, end, header
 
@@ -20,17 +20,17 @@ _HEADER_LINES = 1
 class Converted:
     """The lines of a source, and where each note was found."""
 
-    def __init__(self, items: Iterator[Item | Unreadable]) -> None:
+    def __init__(self, items: Iterator[Item | UnreadableItem]) -> None:
         self._items = items
         self._places: list[str] = []
-        self._unreadable: list[Unreadable] = []
+        self._unreadable: list[UnreadableItem] = []
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The lines, several in a piece. Raises BadRequest for a source that cannot be read."""
         yield header()
         while batch := await asyncio.to_thread(lambda: list(islice(self._items, BATCH))):
             yield b"".join(self._line(item) for item in batch if isinstance(item, Item))
-            self._unreadable += [item for item in batch if isinstance(item, Unreadable)]
+            self._unreadable += [item for item in batch if isinstance(item, UnreadableItem)]
         yield end(len(self._places))
 
     def told(self, report: dict[str, Any]) -> dict[str, Any]:

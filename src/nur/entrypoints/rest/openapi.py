@@ -212,7 +212,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "ChosenNotes": {"notes": [{**_NOTE, "text": TEXT}], "missing": []},
     "Explanation": {**_TRACE, "items": [{**_ITEM_NAMES, **_SCORES, "ranks": _RANKS}]},
-    "Trace": {**_TRACE, "items": [_TRACED_ITEM]},
+    "TraceOut": {**_TRACE, "items": [_TRACED_ITEM]},
     "ExplainedItem": {**_TRACED_ITEM, "chunk_index": 0, "verdict": "returned", "why": _WHY},
     "RebuildOut": {
         "state": "done",

@@ -18,7 +18,7 @@ searches_router = APIRouter(prefix="/v2/searches", tags=["searches"])
 admin_router = APIRouter(prefix="/v2/admin", tags=["admin"])
 
 
-class TraceItem(BaseModel):
+class TraceItemOut(BaseModel):
     """One item of an answer, with its scores a stage."""
 
     item_id: UUID
@@ -41,7 +41,7 @@ class TraceItem(BaseModel):
         )
 
 
-class ExplainedItem(TraceItem):
+class ExplainedItem(TraceItemOut):
     """Why one item was returned at its place."""
 
     chunk_index: int | None = None
@@ -74,7 +74,7 @@ class Explanation(BaseModel):
     note: dict[str, Any] | None = Field(default=None, description="what became of the note that was asked about")
 
 
-class Trace(BaseModel):
+class TraceOut(BaseModel):
     """Everything about one search but the texts it read."""
 
     trace_id: UUID
@@ -84,7 +84,7 @@ class Trace(BaseModel):
     outcome: dict[str, Any]
     timings: dict[str, float] = Field(description="milliseconds by stage")
     candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
-    items: list[TraceItem]
+    items: list[TraceItemOut]
     created_at: datetime
 
     @classmethod
@@ -100,7 +100,7 @@ class Trace(BaseModel):
             candidates=[
                 {name: value for name, value in one._asdict().items() if value is not None} for one in trace.candidates
             ],
-            items=[TraceItem.of(item) for item in trace.items],
+            items=[TraceItemOut.of(item) for item in trace.items],
             created_at=trace.created_at,
         )
 
@@ -116,13 +116,13 @@ async def explain_search(
     return answered(Explanation.model_validate(_as_json(await services.explain(search_id, caller, note))))
 
 
-@admin_router.get("/traces/{trace_id}", response_model=Trace, responses=documented(404))
+@admin_router.get("/traces/{trace_id}", response_model=TraceOut, responses=documented(404))
 async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """Every candidate of a search, and why it was kept or dropped."""
     found = await services.search_log.find(trace_id, caller)
     if found is None:
         raise NotFound(f"Trace {trace_id} not found")
-    return answered(Trace.of(found))
+    return answered(TraceOut.of(found))
 
 
 @admin_router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))

@@ -33,7 +33,7 @@ class EmbeddedChunk(NamedTuple):
 async def embed_chunks(
     embedder: Embedder, chunks: Sequence[ChunkTexts], progress: Callable[[int], None] | None = None
 ) -> list[EmbeddedChunk]:
-    """The vectors of each chunk, in order; `progress` hears how many chunks are done.
+    """The vectors of each chunk, in order; `progress` is called with the number of chunks done.
 
     Raises as `Embedder.embed` does; then there is no vector at all.
     """

@@ -12,7 +12,7 @@ from nur.domain.errors import BadRequest
 from nur.entrypoints.cli import render as showing
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.entrypoints.cli.ingesting.discover import Choice, Discovery, Found, Skipped
-from nur.entrypoints.cli.ingesting.report import Report, shown
+from nur.entrypoints.cli.ingesting.report import IngestReport, shown
 from nur.entrypoints.cli.ingesting.send import Described, send_all, send_bytes
 from nur.entrypoints.cli.ingesting.watch import changes
 
@@ -64,7 +64,7 @@ def command(
     Exit code 1: some files could not be ingested.
     """
     described = Described(said["project"], said["kind"], said["source"])
-    report = Report()
+    report = IngestReport()
     if STDIN in path:
         if len(path) > 1 or dry_run or watch:
             raise BadRequest("- stands alone: other files, --dry-run and --watch need a run of their own.")
@@ -82,7 +82,9 @@ def command(
     ctx.exit(SOME_FAILED if report.failed else 0)
 
 
-def _ingest(found: list[Found], data_dir: str | None, described: Described, report: Report, *, quiet: bool) -> None:
+def _ingest(
+    found: list[Found], data_dir: str | None, described: Described, report: IngestReport, *, quiet: bool
+) -> None:
     if found:
         with_store(data_dir, lambda store: send_all(store, found, described, report, quiet=quiet))
 
@@ -92,8 +94,8 @@ def _watch(
 ) -> None:
     """Ingest what changes. Each change connects to the store again, so a server may start or stop meanwhile."""
     click.echo("Watching. Ctrl-C ends it.", err=True)
-    for changed in changes(lambda: _found(paths, choice, Report()), known):
-        report = Report()
+    for changed in changes(lambda: _found(paths, choice, IngestReport()), known):
+        report = IngestReport()
         _ingest(changed, data_dir, described, report, quiet=True)
         for file in changed:
             click.echo(f"{report.outcomes.get(file.path, 'failed')}  {shown(file.path)}")
@@ -101,7 +103,7 @@ def _watch(
             click.echo(f"Failed: {shown(failed.path)}: {failed.reason}")
 
 
-def _found(paths: tuple[str, ...], choice: Choice, report: Report) -> list[Found]:
+def _found(paths: tuple[str, ...], choice: Choice, report: IngestReport) -> list[Found]:
     """The files; what is left out or cannot be read goes into the report."""
     files: list[Found] = []
     for met in Discovery(choice)(paths):
@@ -114,7 +116,7 @@ def _found(paths: tuple[str, ...], choice: Choice, report: Report) -> list[Found
     return files
 
 
-def _stdin(data_dir: str | None, name: str | None, described: Described, report: Report) -> None:
+def _stdin(data_dir: str | None, name: str | None, described: Described, report: IngestReport) -> None:
     """Without a name the contents are the identity: two texts from standard input are two documents."""
     data = sys.stdin.buffer.read()
     source_id = name or f"stdin/{hashlib.sha256(data).hexdigest()[:16]}"
@@ -125,7 +127,7 @@ def _stdin(data_dir: str | None, name: str | None, described: Described, report:
     report.stored(with_store(data_dir, send))
 
 
-def _show_plan(found: list[Found], report: Report, *, as_json: bool) -> None:
+def _show_plan(found: list[Found], report: IngestReport, *, as_json: bool) -> None:
     if as_json:
         planned = [{"path": file.source_id, "bytes": file.size} for file in found]
         showing.as_json({"would_ingest": planned, **{key: report.as_json()[key] for key in ("skipped", "failed")}})

@@ -22,7 +22,7 @@ _SHOWN_FAILURES = 20
 
 
 @dataclass(slots=True)
-class Report:
+class IngestReport:
     """Counts that grow while a run goes on."""
 
     files: Counter[str] = field(default_factory=Counter)  #: by outcome

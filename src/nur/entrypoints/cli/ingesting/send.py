@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from nur.entrypoints.cli.client import Store
-    from nur.entrypoints.cli.ingesting.report import Report
+    from nur.entrypoints.cli.ingesting.report import IngestReport
 
 #: Files on their way at once: one is parsed while others are stored.
 AT_ONCE = 4
@@ -46,7 +46,9 @@ class Described:
         return {name: value for name, value in said.items() if value}
 
 
-async def send_all(store: Store, files: Sequence[Found], described: Described, report: Report, *, quiet: bool) -> None:
+async def send_all(
+    store: Store, files: Sequence[Found], described: Described, report: IngestReport, *, quiet: bool
+) -> None:
     """Send each file. A failure of one is reported and stops no other."""
     waiting = iter(files)
     with _progress(len(files), quiet=quiet) as advance:
@@ -79,7 +81,7 @@ async def wait_until_indexed(store: Store) -> None:
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _send(store: Store, found: Found, described: Described, report: Report) -> None:
+async def _send(store: Store, found: Found, described: Described, report: IngestReport) -> None:
     fields = described.fields(
         name=found.name, source_id=found.source_id, source_url=found.path.as_uri(), modified_at=_moment(found) or ""
     )
