@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from nur.observability import events
 from nur.settings import Settings
-from tests.empty_store import make_empty_store
+from tests.empty_store import empty_store_file
 from tests.servers.postgres_server import remove_shared_cluster
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_store() -> Path:
     """A migrated, empty store, to be copied."""
-    return make_empty_store(tmp_path_factory.mktemp("template"))
+    return empty_store_file()
 
 
 @pytest.fixture(scope="session", autouse=True)

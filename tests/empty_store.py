@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
 
 from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.ports.clock import SystemClock
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def _migrate(folder: Path) -> None:
@@ -22,8 +22,11 @@ async def _migrate(folder: Path) -> None:
     await stores.close()
 
 
-def make_empty_store(folder: Path) -> Path:
-    """The file of a migrated store without a note."""
+@cache
+def empty_store_file() -> Path:
+    """The file of a migrated store without a note, made once per process."""
+    folder = Path(tempfile.mkdtemp(prefix="nur-test-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     asyncio.run(_migrate(folder))
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as store:
         store.execute("DELETE FROM store_facts WHERE name = 'store_id'")  # each copy is a store of its own

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import tempfile
 from contextlib import closing
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, Protocol
 from uuid import UUID
 
@@ -18,11 +16,12 @@ from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.notes import NoteId
 from nur.ports.clock import SystemClock
-from tests.empty_store import copy_store, make_empty_store
+from tests.empty_store import copy_store, empty_store_file
 from tests.servers.postgres_server import shared_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from nur.ports.stores import Stores
 
@@ -72,7 +71,7 @@ class SqliteBackend:
     """A SQLite file in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.stores = SqliteStores(copy_store(_empty_store(), folder))
+        self.stores = SqliteStores(copy_store(empty_store_file(), folder))
         self._address = f"{(folder / FILE).absolute().as_uri()}?mode=ro"
 
     def previous_texts(self, note_id: NoteId) -> dict[int, str]:
@@ -133,12 +132,6 @@ class PostgresBackend:
 
 #: Every database, by name: how to make an empty one, given a folder of its own.
 BACKENDS: Mapping[str, Callable[[Path], StoreBackend]] = {"sqlite": SqliteBackend, "postgres": PostgresBackend}
-
-
-@cache
-def _empty_store() -> Path:
-    """Made once: making one takes longer than most tests."""
-    return make_empty_store(Path(tempfile.mkdtemp(prefix="nur-test-")))
 
 
 @cache

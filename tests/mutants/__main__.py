@@ -1,95 +1,167 @@
 """`make mutants`: change the code in a sample of places, one at a time, and see whether the fast tests notice.
 
-Every test runs once, to learn which lines it reaches. Then each changed line is tested by the tests that reach it, in a
-copy of the package. All changes would take hours; the sample is drawn with a fixed seed, so the same code gives the
-same sample.
+Every test runs once, to learn which lines it reaches; this is kept in `.mutants/` until the code changes. Then each
+change is tested by the tests that reach it, until one fails. All changes would take hours; the sample is drawn with a
+seed, so the same code gives the same sample.
+
+The tests are collected once. A change inside a function is tested in a forked copy of this process, where the function
+gets the changed code. A change that acts on import (a constant, a default) needs a new process.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING
 
-from coverage import CoverageData
+import pytest
+from _pytest.runner import runtestprotocol
 
+from tests.mutants.changed_module import FILE, SOURCE
 from tests.mutants.changes import Change, changes
+from tests.mutants.children import BROKEN, Job, outcomes
+from tests.mutants.code import LoadedFunctions
+from tests.mutants.reach import PACKAGE, ROOT, Reach, learn, learned_file
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "nur"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
 ROOMS = ("domain", "retrieval", "services")
 FAST = ("tests/unit/domain", "tests/unit/retrieval", "tests/unit/services", "tests/contract/stores")
-#: A change that makes a loop endless is noticed by this. The slowest tests take seconds on an idle machine.
-LONGEST_SECONDS = 300.0
-#: Of the tests that reach a line; a line of every write is reached by hundreds.
-MOST_TESTS = 40
+#: Of the tests that reach a change; a line of every write is reached by hundreds.
+MOST_TESTS = 60
+CONTROLS = 8  #: selections of tests that run once without a change
+PASSED, FAILED = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """A change of one file."""
 
-    file: Path  #: under the package
+    module: Path  #: under the package
     change: Change
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.change.line}: {self.change.before}  ->  {self.change.after}"
+        return f"{self.module}:{self.change.line}: {self.change.before}  ->  {self.change.after}"
 
 
-def pytest(source: Path, *arguments: str, longest_seconds: float | None = LONGEST_SECONDS) -> bool:
-    """Whether these tests pass over this copy of the package."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    try:
-        found = subprocess.run(
-            command, cwd=ROOT, env=environment, check=False, capture_output=True, timeout=longest_seconds
+class Mutation:
+    """A pytest plugin that tests mutants in place of running the collected tests once."""
+
+    def __init__(self, sample: list[Mutant], drawn_of: int, workers: int) -> None:
+        self._sample, self._drawn_of, self._workers = sample, drawn_of, workers
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Learn what the tests reach, then test each mutant of the sample."""
+        from tests.empty_store import empty_store_file  # nur is imported by pytest, not before
+
+        empty_store_file()  # made once for every child, as is the folder of their temporary files
+        session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        items = [item for item in session.items if "[postgres" not in item.nodeid]
+        reach = Reach(self._learned(items))
+        functions = LoadedFunctions(PACKAGE)
+        gc.collect()
+        gc.freeze()  # children share the memory of what is loaded
+        by_name = {item.nodeid: item for item in items}
+        tests = {str(mutant): reach.tests(mutant.module, mutant.change, MOST_TESTS) for mutant in self._sample}
+        jobs = [
+            Job(
+                str(mutant),
+                partial(_test, mutant, [by_name[test] for test in tests[str(mutant)]], functions),
+                cpu_seconds=60 + 10 * round(reach.seconds(tests[str(mutant)])),
+                wall_seconds=900.0,
+            )
+            for mutant in self._sample
+            if tests[str(mutant)]
+        ]
+        for name in [name for name, chosen in tests.items() if not chosen]:
+            print("not reached", name, flush=True)
+        self._control([[by_name[test] for test in tests[job.name]] for job in jobs[:: len(jobs) // CONTROLS or 1]])
+        noticed = 0
+        for name, code in outcomes(jobs, self._workers):
+            if code == BROKEN:
+                pytest.exit(f"Could not test {name}", returncode=2)
+            noticed += code != PASSED
+            if code == PASSED:
+                print("not noticed", name, flush=True)
+        print(
+            f"{noticed} of {len(self._sample)} changes noticed ({noticed / len(self._sample):.0%}), "
+            f"{len(self._sample) - len(jobs)} not reached; drawn of {self._drawn_of}"
         )
-    except subprocess.TimeoutExpired:
-        return False
-    return found.returncode == 0
+        return True
+
+    def _control(self, selections: list[list[pytest.Item]]) -> None:
+        """Tests that fail without a change would notice every change."""
+        jobs = [
+            Job(
+                f"{len(items)} tests of {items[0].nodeid}", partial(_passes, items), cpu_seconds=600, wall_seconds=900.0
+            )
+            for items in selections
+        ]
+        failed = [name for name, code in outcomes(jobs, self._workers) if code != PASSED]
+        if failed:
+            pytest.exit(f"Nothing was tested: without a change, these failed: {', '.join(failed)}", returncode=2)
+
+    def _learned(self, items: list[pytest.Item]) -> Iterator[Path]:
+        grouped = [(file, list(group)) for file, group in groupby(items, key=lambda item: item.path)]
+        files = [learned_file(file) for file, _ in grouped]
+        jobs = [
+            Job(str(path), partial(_learn, group, file), cpu_seconds=1200, wall_seconds=3600.0)
+            for (path, group), file in zip(grouped, files, strict=True)
+            if not file.exists()
+        ]
+        failed = [path for path, code in outcomes(jobs, self._workers) if code != PASSED]
+        if failed:
+            pytest.exit(f"Nothing was tested: {', '.join(failed)} failed before anything was changed.", returncode=2)
+        return iter(files)
 
 
-def reached(source: Path, folder: Path, tests: list[str]) -> CoverageData:
-    """Which tests reach which lines."""
-    settings, file = folder / "coveragerc", folder / "coverage"
-    settings.write_text(f"[run]\ndata_file = {file}\nsource = {source / 'nur'}\n", encoding="utf-8")
-    learning = (f"--cov-config={settings}", "--cov", "--cov-context=test", "--cov-report=")
-    if not pytest(source, *learning, *tests, longest_seconds=None):
-        sys.exit("The tests fail before anything is changed.")
-    data = CoverageData(str(file))
-    data.read()
-    return data
+def _learn(items: list[pytest.Item], file: Path) -> int:
+    learn(items, file)
+    return PASSED
 
 
-def is_noticed(mutant: Mutant, source: Path, data: CoverageData) -> bool | None:
-    """Whether a test fails with this change; None when no test reaches it."""
-    path = source / "nur" / mutant.file
-    by_line = data.contexts_by_lineno(str(path))
-    own = by_line.get(mutant.change.line, [])
-    if own == [""]:  # a line that runs on import: a constant, which any test of the file may notice
-        own = [context for contexts in by_line.values() for context in contexts]
-    tests = sorted({context.split("|")[0] for context in own if context})
-    if not tests:
-        return None
-    path.write_text(mutant.change.source, encoding="utf-8")
-    try:
-        return not pytest(source, *tests[:: max(1, len(tests) // MOST_TESTS)])
-    finally:
-        shutil.copy(PACKAGE / mutant.file, path)
+def _test(mutant: Mutant, items: list[pytest.Item], functions: LoadedFunctions) -> int:
+    if mutant.change.function is None:
+        return _test_apart(mutant, items)
+    functions.replace(PACKAGE / mutant.module, mutant.change.function, mutant.change.source)
+    return _passes(items)
 
 
-def main() -> None:
-    """Test a sample, and print the score and what no test noticed."""
+def _passes(items: list[pytest.Item]) -> int:
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
+            return FAILED
+    return PASSED
+
+
+def _test_apart(mutant: Mutant, items: list[pytest.Item]) -> int:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "tests.mutants.changed_module"]
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as source:
+        source.write(mutant.change.source)
+        source.flush()
+        environment = {**os.environ, FILE: str(PACKAGE / mutant.module), SOURCE: source.name}
+        tests = [item.nodeid for item in items]
+        return subprocess.run([*command, *tests], cwd=ROOT, env=environment, check=False).returncode
+
+
+def main() -> int:
+    """Draw a sample and hand it to pytest."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("room", nargs="*", choices=[*ROOMS, []], help="which folders; all when none is named")
     parser.add_argument("--sample", type=int, default=200, help="how many changes to test")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws another sample")
+    parser.add_argument("--only", default="", help="of the sample, only modules whose path contains this")
+    parser.add_argument("--workers", type=int, default=2, help="how many changes are tested at a time")
     parser.add_argument("--tests", nargs="*", default=list(FAST), help="which tests have to notice")
     options = parser.parse_args()
     files = [path for room in options.room or ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
@@ -97,20 +169,14 @@ def main() -> None:
         Mutant(path.relative_to(PACKAGE), change) for path in files for change in changes(path.read_text("utf-8"))
     ]
     sample = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
-    noticed = unreached = 0
-    with tempfile.TemporaryDirectory() as name:
-        source = Path(name) / "src"
-        shutil.copytree(PACKAGE, source / "nur")
-        data = reached(source, Path(name), options.tests)
-        for mutant in sample:
-            result = is_noticed(mutant, source, data)
-            noticed += result is True
-            unreached += result is None
-            if not result:
-                print("not noticed" if result is False else "not reached", mutant, flush=True)
-    share = noticed / len(sample)
-    print(f"{noticed} of {len(sample)} changes noticed ({share:.0%}), {unreached} not reached; drawn of {len(mutants)}")
+    sample = [mutant for mutant in sample if options.only in str(mutant.module)]
+    quiet = ("-qq", "-s", "-p", "no:randomly", "--no-header", "-o", "tmp_path_retention_policy=none")
+    with tempfile.TemporaryDirectory() as folder:
+        return pytest.main(
+            [*quiet, f"--basetemp={folder}/tests", *options.tests],
+            plugins=[Mutation(sample, len(mutants), options.workers)],
+        )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

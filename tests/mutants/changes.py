@@ -29,6 +29,8 @@ class Change:
     """One expression, replaced."""
 
     line: int
+    statement: tuple[int, int]  #: first and last line of the statement around it
+    function: int | None  #: first line of the outermost function around it; None: the change acts on import
     before: str
     after: str
     source: str  #: the whole module, changed
@@ -38,10 +40,41 @@ def changes(source: str) -> list[Change]:
     """Every change of a module, in the order of its lines. What only type checkers read stays."""
     tree = ast.parse(source)
     made = [
-        Change(node.lineno, ast.unparse(node), after, _replaced(source, node, after))
+        Change(
+            node.lineno,
+            _statement(tree, node),
+            _function(tree, node),
+            ast.unparse(node),
+            after,
+            _replaced(source, node, after),
+        )
         for node, after in _replacements(tree)
     ]
     return sorted(made, key=lambda change: (change.line, change.before, change.after))
+
+
+def _is_inside(outer: ast.stmt | ast.expr, inner: ast.expr) -> bool:
+    first, last = (outer.lineno, outer.col_offset), (outer.end_lineno, outer.end_col_offset)
+    return first <= (inner.lineno, inner.col_offset) and (inner.end_lineno, inner.end_col_offset) <= last
+
+
+def _statement(tree: ast.AST, node: ast.expr) -> tuple[int, int]:
+    """Lines of the smallest statement around an expression, without the body that it begins."""
+    around = [found for found in ast.walk(tree) if isinstance(found, ast.stmt) and _is_inside(found, node)]
+    smallest = max(around, key=lambda found: (found.lineno, found.col_offset))
+    body = getattr(smallest, "body", None)
+    end = body[0].lineno - 1 if body else smallest.end_lineno
+    return smallest.lineno, max(node.lineno, end or 0)
+
+
+def _function(tree: ast.AST, node: ast.expr) -> int | None:
+    """The line where the code of the outermost function around an expression starts: its first decorator's."""
+    for found in ast.walk(tree):  # from the outside to the inside
+        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+            _is_inside(inner, node) for inner in found.body
+        ):
+            return min([found.lineno, *(one.lineno for one in found.decorator_list)])
+    return None
 
 
 def _replacements(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:

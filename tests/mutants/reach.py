@@ -1,0 +1,103 @@
+"""Which tests reach which lines, and how long each takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from _pytest.runner import runtestprotocol
+from coverage import Coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pytest
+
+    from tests.mutants.changes import Change
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "nur"
+CACHE = ROOT / ".mutants"
+
+
+class Reach:
+    """Read from what the tests of each file reached when they ran last."""
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._seconds: dict[str, float] = {}
+        self._tests: dict[tuple[str, int], set[str]] = {}
+        for file in files:
+            for test, found in json.loads(file.read_text("utf-8")).items():
+                self._seconds[test] = found["seconds"]
+                for module, lines in found["lines"].items():
+                    for line in lines:
+                        self._tests.setdefault((module, line), set()).add(test)
+
+    def tests(self, module: Path, change: Change, most: int) -> list[str]:
+        """Tests that reach a change: those of its own module first, then the fastest; at most so many."""
+        first, last = change.statement
+        found = self._on(module, [change.line]) or self._on(module, range(first, last + 1))
+        if change.function is None:  # a constant or a default: any test of the module may notice
+            found = {test for (name, _), tests in self._tests.items() if name == str(module) for test in tests}
+        own = f"/{module.parent}/test_{module.stem}.py"
+        return sorted(found, key=lambda test: (own not in test, self._seconds[test], test))[:most]
+
+    def seconds(self, tests: Iterable[str]) -> float:
+        """CPU time of these tests, from their own measurement."""
+        return sum(self._seconds[test] for test in tests)
+
+    def _on(self, module: Path, lines: Iterable[int]) -> set[str]:
+        return {test for line in lines for test in self._tests.get((str(module), line), ())}
+
+
+def learn(items: list[pytest.Item], file: Path) -> None:
+    """Run the tests of one file and write what each reaches. Raises when one fails."""
+    coverage = Coverage(data_file=None, source=[str(PACKAGE)], config_file=False)
+    coverage.start()
+    seconds = {}
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        coverage.switch_context(item.nodeid)
+        start = time.process_time()
+        reports = runtestprotocol(item, log=False, nextitem=following)
+        seconds[item.nodeid] = time.process_time() - start
+        if failed := [report.longreprtext for report in reports if report.failed]:
+            raise AssertionError(f"{item.nodeid} fails before anything is changed: {failed[0]}")
+    coverage.stop()
+    learned: dict[str, Any] = {test: {"seconds": spent, "lines": {}} for test, spent in seconds.items()}
+    data = coverage.get_data()
+    for path in data.measured_files():
+        module = str(Path(path).relative_to(PACKAGE))
+        for line, tests in data.contexts_by_lineno(path).items():
+            for test in filter(None, tests):
+                learned[test]["lines"].setdefault(module, []).append(line)
+    CACHE.mkdir(exist_ok=True)
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps(learned), encoding="utf-8")
+    partial.replace(file)
+
+
+def learned_file(test_file: Path) -> Path:
+    """Where to find what a file of tests reaches: another name once it, the package or what tests share has changed."""
+    digest = hashlib.sha256(_shared().encode())
+    digest.update(test_file.read_bytes())
+    return CACHE / f"{test_file.stem}-{digest.hexdigest()[:16]}.json"
+
+
+@cache
+def _shared() -> str:
+    """A digest of the package and of what tests share."""
+    digest = hashlib.sha256()
+    for path in sorted(_shared_files()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _shared_files() -> Iterator[Path]:
+    yield from PACKAGE.rglob("*.py")
+    for path in (ROOT / "tests").rglob("*.py"):
+        if not path.name.startswith("test_") and "mutants" not in path.parts:
+            yield path
