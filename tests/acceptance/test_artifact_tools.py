@@ -70,13 +70,16 @@ async def test_ingest_small_artifact(shared: Door) -> None:
     assert (got["metadata"]["token_count"], got["metadata"]["is_chunked"]) == (800, False)
 
 
-async def test_a_receipt_lists_fifty_ids_and_its_text_hardly_any(shared: Door) -> None:
-    result = await shared.call("artifact_ingest", **DOC, source_id="huge", content=tokens(60_000))
-    made = result.structured_content
-    assert made is not None
+async def test_a_receipt_of_a_long_text_lists_fifty_ids_if_asked(shared: Door) -> None:
+    huge = {**DOC, "source_id": "huge", "content": tokens(60_000)}
+    result = await shared.call("artifact_ingest", **huge)
+    short = result.structured_content
+    assert short is not None
+    assert (short["stored_ids"], short["stored_ids_total"]) == ([short["artifact_id"]], 1 + short["num_chunks"])
+    assert len(str(result.content[0].text)) < 400  # type: ignore[union-attr]
+    made = await shared.data("artifact_ingest", **huge, response_format="detailed")
     assert made["num_chunks"] > 50
     assert (len(made["stored_ids"]), made["stored_ids_total"]) == (50, 1 + made["num_chunks"])
-    assert len(str(result.content[0].text)) < 400  # type: ignore[union-attr]
     every = await shared.data("artifact_get", artifact_id=made["artifact_id"], include_chunks=True)
     assert len(every["chunks"]) == made["num_chunks"]
 

@@ -187,7 +187,8 @@ async def test_what_was_deferred_waits_for_a_refused_key_however_long(
         openai_stub.heal()
         await nur.services.index_worker.once()
         assert (await nur.services.stores.outbox.backlog(clock.now())).pending == 0
-        assert (await nur.data("memory_search", query="dark"))["hits"][0]["ranks"].get("dense") == 1
+        found = await nur.data("memory_search", query="dark", response_format="detailed")
+        assert found["hits"][0]["ranks"].get("dense") == 1
 
 
 # --- 6.2 Chroma ---

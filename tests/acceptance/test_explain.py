@@ -27,7 +27,9 @@ async def searched(server: NurProcess) -> dict[str, Any]:
     async with Client(f"{server.url}/mcp") as client:
         for text in ("Tea is drunk at four", "Tea is grown in Assam"):
             await client.call_tool("memory_store", {"content": text, "type": "fact", "confidence": 1.0})
-        found = await client.call_tool("memory_search", {"query": "when is tea drunk?", "limit": 1})
+        found = await client.call_tool(
+            "memory_search", {"query": "when is tea drunk?", "limit": 1, "response_format": "detailed"}
+        )
     structured: dict[str, Any] = found.structured_content or {}
     return structured
 

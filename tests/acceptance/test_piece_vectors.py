@@ -29,7 +29,7 @@ async def test_a_sentence_with_no_word_in_common_is_the_passage(open_without_job
         for subject in SUBJECTS:
             await nur.call("memory_store", content=f"The {subject} is done.", type="fact", confidence=0.9)
 
-        found = await nur.data("hybrid_search", query=QUESTION, limit=3)
+        found = await nur.data("hybrid_search", query=QUESTION, limit=3, response_format="detailed")
 
     first = found["hits"][0]
     assert ANSWER in " ".join(passage["text"] for passage in first["passages"])
@@ -48,7 +48,7 @@ async def test_another_model_embeds_what_is_stored(open_without_jobs: OpenWithou
         (note,) = await nur.services.stores.notes.page(where, clock.now(), limit=9)
         await nur.services.index_worker.index_note(note)
 
-        found = await nur.data("hybrid_search", query=QUESTION, limit=3)
+        found = await nur.data("hybrid_search", query=QUESTION, limit=3, response_format="detailed")
 
     passages = " ".join(passage["text"] for passage in found["hits"][0]["passages"])
     assert ANSWER in passages
@@ -61,7 +61,7 @@ async def test_an_edit_embeds_the_pieces_of_the_new_text(open_without_jobs: Open
         changed = text.replace("07:40", "08:15") + "\n\nThe train departs from platform two."
         await nur.call("artifact_ingest", artifact_type="doc", source_system="test", source_id="1", content=changed)
 
-        found = await nur.data("hybrid_search", query=QUESTION, limit=3)
+        found = await nur.data("hybrid_search", query=QUESTION, limit=3, response_format="detailed")
 
     passages = " ".join(passage["text"] for passage in found["hits"][0]["passages"])
     assert "platform two" in passages

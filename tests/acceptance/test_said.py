@@ -51,6 +51,8 @@ async def test_hits_carry_the_times_that_they_name(open_door: OpenDoor) -> None:
         everywhere = {"query": "boat", "include_memory": True}
         assert (await nur.text("hybrid_search", **everywhere)).endswith(f"\nWhen: {told}")
         found = await nur.data("hybrid_search", **everywhere)
+        assert found["hits"][0]["times"] == [{"quote": "yesterday", "from": "2026-05-07"}]
+        found = await nur.data("hybrid_search", **everywhere, response_format="detailed")
         time: dict[str, object] = {
             "quote": "yesterday",
             "from": "2026-05-07",

@@ -41,7 +41,7 @@ async def test_artifact_search_unchunked(shared: Door) -> None:
     await ingest(shared, "The swimming pool is closed on Mondays.")
     found = await shared.data("artifact_search", query="who approved the aardvark budget?")
     best = found["hits"][0]
-    assert (best["id"], best["chunk_id"], best["type"]) == (name, name, "artifact")
+    assert (best["id"], best["type"], "chunk_id" in best) == (name, "artifact", False)
     assert best["snippet"] == "The aardvark budget was approved by the council in March."
     assert found["degraded"] == []
     unlikely = await shared.data("artifact_search", query="which zeppelin crossed the ocean?")
@@ -64,8 +64,12 @@ async def test_artifact_search_chunks(shared: Door) -> None:
 async def test_every_passage_is_a_slice_of_its_source(shared: Door) -> None:
     text = chapters(300, "chimney sweep")
     await ingest(shared, text)
-    best = (await shared.data("artifact_search", query="chimney sweep number 40 or number 250"))["hits"][0]
-    for passage in best["passages"]:
+    asked = {"query": "chimney sweep number 40 or number 250"}
+    first, *more = (await shared.data("artifact_search", **asked))["hits"][0]["passages"]
+    assert (set(first), bool(more)) == ({"start_char", "end_char"}, True)  # its text is the snippet
+    detailed = (await shared.data("artifact_search", **asked, response_format="detailed"))["hits"][0]["passages"]
+    assert detailed[1:] == more
+    for passage in detailed:
         assert passage["text"] == text[passage["start_char"] : passage["end_char"]]
 
 
@@ -164,7 +168,7 @@ async def test_rrf_merging(shared: Door) -> None:
 
     for i in range(5):
         await ingest(shared, f"Ledger {i} of the vineyard " + "lists barrels " * i)
-    for hit in (await shared.data("hybrid_search", query="vineyard barrels"))["hits"]:
+    for hit in (await shared.data("hybrid_search", query="vineyard barrels", response_format="detailed"))["hits"]:
         assert set(hit["ranks"]) <= {"lexical", "dense"}
         assert hit["rrf_score"] == pytest.approx(sum(1 / (60 + rank) for rank in hit["ranks"].values()), abs=1e-4)
 
@@ -433,7 +437,7 @@ async def test_a_hit_carries_its_evidence_and_provenance(shared: Door) -> None:
         title="Census",
         ts="2025-03-01T00:00:00Z",
     )
-    hit = (await shared.data("artifact_search", query="bilby census"))["hits"][0]
+    hit = (await shared.data("artifact_search", query="bilby census", response_format="detailed"))["hits"][0]
     assert hit["evidence"] == {
         "source_system": "gmail", "source_id": "m-1", "source_url": "https://mail.example/1"
     }  # fmt: skip
@@ -449,7 +453,7 @@ async def test_a_hit_carries_its_evidence_and_provenance(shared: Door) -> None:
     }
     assert (hit["title"], hit["sensitivity"]) == ("Census", "normal")
     memory = await shared.data("memory_store", content="Bilby census: forty", type="fact", confidence=0.7)
-    hits = (await shared.data("memory_search", query="bilby census"))["hits"]
+    hits = (await shared.data("memory_search", query="bilby census", response_format="detailed"))["hits"]
     told = next(hit for hit in hits if hit["id"] == memory["memory_id"])["provenance"]
     assert (told["memory_type"], told["confidence"]) == ("fact", 0.7)
     assert "artifact_type" not in told

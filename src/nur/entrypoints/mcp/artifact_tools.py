@@ -14,8 +14,10 @@ from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Visibil
 from nur.domain.writes import Outcome, Protection
 from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import (
+    DETAILED,
     READS,
     ArtifactType,
+    Format,
     RetentionName,
     SensitivityName,
     VisibilityName,
@@ -38,9 +40,10 @@ if TYPE_CHECKING:
 Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
 Participant = Annotated[str, Field(max_length=500)]
-#: Ids that an answer lists; `artifact_get` with `include_chunks` lists all. The text, which a model reads, has fewer.
+#: Ids that a detailed answer lists; `artifact_get` with `include_chunks` lists all.
 MOST_IDS = 50
-MOST_IDS_IN_TEXT = 10
+#: Beyond this many, an answer has the artifact's own id alone unless more was asked for: a book has hundreds.
+USUAL_IDS = 10
 
 
 async def artifact_ingest(  # the specification's parameters
@@ -60,6 +63,7 @@ async def artifact_ingest(  # the specification's parameters
     visibility_scope: VisibilityName | None = None,
     retention_policy: RetentionName | None = None,
     expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
+    response_format: Annotated[Format, Field(description="detailed: ids of up to 50 chunks")] = "concise",
 ) -> CallToolResult:
     """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
     meta = NoteMetadata(
@@ -87,7 +91,7 @@ async def artifact_ingest(  # the specification's parameters
             on_failure=services.on_failure.for_tools,
             progress=progress,
         )
-    return _receipt(stored)
+    return _receipt(stored, detailed=response_format == DETAILED)
 
 
 async def artifact_get(
@@ -172,13 +176,14 @@ def _checked_id(artifact_id: str) -> str:
     return artifact_id
 
 
-def _receipt(stored: "Stored") -> CallToolResult:
+def _receipt(stored: "Stored", *, detailed: bool) -> CallToolResult:
     ids = stored.stored_ids
+    listed = ids[:MOST_IDS] if detailed or len(ids) <= USUAL_IDS else ids[:1]
     structured = {
         "artifact_id": stored.note.public_id,
         "is_chunked": stored.note.is_chunked,
         "num_chunks": len(stored.chunk_ids),
-        "stored_ids": ids[:MOST_IDS],
+        "stored_ids": listed,
         "stored_ids_total": len(ids),
         "outcome": stored.outcome,
         "version": stored.note.version,
@@ -186,8 +191,7 @@ def _receipt(stored: "Stored") -> CallToolResult:
     }
     if stored.outcome is Outcome.REPLACED:
         return results.answer(f"Updated existing artifact {stored.note.public_id}", structured)
-    text = structured if len(ids) <= MOST_IDS_IN_TEXT else {**structured, "stored_ids": ids[:1]}
-    return results.answer(results.json_text(text), structured)
+    return results.as_json(structured)
 
 
 def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nur.domain.filters import NoteFilter, Order
 from nur.domain.kinds import TURNS
 from nur.domain.search import EmptyReason
 from nur.entrypoints.mcp import results
-from nur.entrypoints.mcp.parameters import READS, Said, checked_said, checked_text, utc
+from nur.entrypoints.mcp.parameters import READS, Said, checked_said, checked_text, utc_seconds
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed
 
 if TYPE_CHECKING:
@@ -81,5 +81,5 @@ def _turn(note: "Note", text: str) -> dict[str, Any]:
         "turn_index": note.meta.turn_index,
         "role": note.meta.role,
         "content": text,
-        "ts": utc(note.meta.occurred_at),
+        "ts": utc_seconds(note.meta.occurred_at),
     }

@@ -1,11 +1,11 @@
-"""Hits as structured content: quoted data with evidence and provenance, never instructions."""
+"""Hits in words: the forms of the specification, and nothing that stored text could forge."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nur.domain.documents import location
-from nur.domain.kinds import KINDS, collections_of
+from nur.domain.kinds import collections_of
 from nur.domain.moments import day_of
 from nur.domain.notes import Kind
 from nur.domain.search import BOUNDARY
@@ -15,97 +15,16 @@ from nur.entrypoints.mcp.results import one_line, quoted
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.moments import Zone
-    from nur.domain.notes import Note
-    from nur.domain.search import Hit, Passage, SearchResult
-    from nur.domain.times import TimeMention
+    from nur.domain.search import Hit, SearchResult
 
 NOTHING = "No results found."
 #: Times that the text of a hit explains; the structured answer has all.
 MOST_TIMES = 3
 
 
-def structured(result: SearchResult) -> dict[str, Any]:
-    """A search's whole answer."""
-    answer: dict[str, Any] = {
-        "search_id": str(result.search_id),
-        "trace_id": str(result.trace_id),
-        "hits": [_hit(hit, result.model) for hit in result.hits],
-        "degraded": list(result.degraded),
-    }
-    if result.confidence is not None:
-        answer["confidence"] = round(result.confidence, 4)
-    return answer | _present(reason=result.reason, notice=result.notice)
-
-
 def noticed(text: str, result: SearchResult, between: str) -> str:
     """The text, and at its end what the answer lacks."""
     return f"{text}{between}{result.notice}" if result.notice else text
-
-
-def _hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
-    note, meta = hit.note, hit.note.meta
-    best = hit.passages[0]
-    return {
-        "type": hit.type,
-        "id": note.public_id,
-        "chunk_id": hit.chunk_id,
-        "item_id": str(hit.item_id),
-        "score": round(hit.score, 4),
-        "rrf_score": round(hit.rrf_score, 4),
-        **({} if hit.rerank_score is None else {"rerank_score": round(hit.rerank_score, 4)}),
-        "ranks": dict(hit.ranks),
-        "title": meta.title,
-        "snippet": best.text,
-        "start_char": best.start_char,
-        "end_char": best.end_char,
-        "times": [_time(passage, one) for passage in hit.passages for one in passage.times],
-        "passages": [
-            {
-                "text": passage.text,
-                "start_char": passage.start_char,
-                "end_char": passage.end_char,
-                **_present(location=location(meta.metadata, passage.start_char, passage.end_char)),
-            }
-            for passage in hit.passages
-        ],
-        "evidence": _present(source_system=meta.source_system, source_id=meta.source_id, source_url=meta.source_url),
-        "provenance": _present(
-            embedding_model=model.name,
-            embedding_dimensions=model.dimensions,
-            ts=utc(note.said_at),
-            ingested_at=utc(note.ingested_at),
-            confidence=meta.confidence,
-            **_type(note),
-            version=note.version,
-            conversation_id=meta.conversation_id,
-            turn_index=meta.turn_index,
-            role=meta.role,
-        ),
-        "sensitivity": meta.sensitivity,
-        "near_identical": {"count": len(hit.duplicates), "ids": list(hit.duplicates)},
-        **({"neighbors": list(hit.expanded.parts)} if hit.expanded is not None else {}),
-    }
-
-
-def _time(passage: Passage, one: TimeMention) -> dict[str, object]:
-    return {
-        "quote": passage.quote(one),
-        "from": str(one.window.first),
-        "to": str(one.window.last),
-        "grain": one.window.grain,
-        "anchor": "said" if one.is_relative else "absolute",
-        "start_char": one.start_char,
-        "end_char": one.end_char,
-    }
-
-
-def _type(note: Note) -> dict[str, str | None]:
-    """The note's own type, under the name that its kind has for it."""
-    return {KINDS[note.kind].type_field: note.meta.type}
-
-
-def _present(**fields: object) -> dict[str, object]:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -> str:
@@ -124,10 +43,10 @@ def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -
             *_line("Evidence", _evidence(hit)),
             f"When: {when(hit, zone)}",
             *near_identical(hit),
-            *(_details(hit, result.model) if detailed else ()),
+            *(details(hit, result.model) if detailed else ()),
         ]
         blocks.append("\n".join(lines))
-    blocks += _search_line(result) if detailed else ()
+    blocks += search_line(result) if detailed else ()
     return noticed("\n\n".join(blocks), result, "\n\n")
 
 
@@ -143,9 +62,9 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], zone: Zone, *, det
             f"Relevance: {hit.score:.4f}",
         ]
         body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
-        details = _details(hit, result.model) if detailed else ()
-        blocks.append("\n".join([*head, *body, f"When: {when(hit, zone)}", *near_identical(hit), *details]))
-    blocks += _search_line(result) if detailed else ()
+        more = details(hit, result.model) if detailed else ()
+        blocks.append("\n".join([*head, *body, f"When: {when(hit, zone)}", *near_identical(hit), *more]))
+    blocks += search_line(result) if detailed else ()
     return noticed("\n\n".join(blocks), result, "\n\n")
 
 
@@ -164,7 +83,7 @@ def near_identical(hit: Hit) -> list[str]:
     return [f"+{len(hit.duplicates)} near-identical"] if hit.duplicates else []
 
 
-def _details(hit: Hit, model: EmbeddingModel) -> list[str]:
+def details(hit: Hit, model: EmbeddingModel) -> list[str]:
     """Where the passages stand, how each ranker placed the hit, where it comes from."""
     note = hit.note
     ranks = [f"{ranker} {rank}" for ranker, rank in sorted(hit.ranks.items())]
@@ -177,7 +96,8 @@ def _details(hit: Hit, model: EmbeddingModel) -> list[str]:
     ]
 
 
-def _search_line(result: SearchResult) -> list[str]:
+def search_line(result: SearchResult) -> list[str]:
+    """By what id a search is explained."""
     return [f"Search: {result.search_id}"]
 
 

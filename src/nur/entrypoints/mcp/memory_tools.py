@@ -13,12 +13,26 @@ from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
 from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.parameters import READS, Confidence, Query, Said, When, checked_said, checked_text, utc
+from nur.entrypoints.mcp.parameters import (
+    DETAILED,
+    READS,
+    Confidence,
+    Query,
+    ResponseFormat,
+    Said,
+    When,
+    checked_said,
+    checked_text,
+    utc_seconds,
+)
+from nur.entrypoints.mcp.structured_hits import structured
 from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
+    from nur.domain.moments import Zone
     from nur.domain.notes import Note
+    from nur.domain.search import SearchResult
 
 MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})
@@ -59,6 +73,7 @@ async def memory_search(
     limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
     min_confidence: Confidence = 0.0,
     when: When = None,
+    response_format: ResponseFormat = "concise",
 ) -> CallToolResult:
     """Find stored memories about a topic. Use it before answering from earlier conversations."""
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence)
@@ -72,14 +87,9 @@ async def memory_search(
             tool="memory_search",
         )
     )
-    lines = [
-        " ".join(
-            [_line(hit.note, hit.passages[0].text), f"[{hits.when(hit, services.zone)}]", *hits.near_identical(hit)]
-        )
-        for hit in result.hits
-    ]
-    text = hits.noticed("\n".join(lines) or NOTHING, result, "\n" if lines else " ")
-    return results.answer(text, hits.structured(result))
+    detailed = response_format == DETAILED
+    text = _found(result, services.zone, detailed=detailed)
+    return results.answer(text, structured(result, detailed=detailed, memories_only=True))
 
 
 async def memory_list(
@@ -123,16 +133,30 @@ TOOLS = [
 ]
 
 
+def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
+    """The answer of memory_search, in the form of the specification's section 4.1.2: one line per memory."""
+    if not result.hits:
+        return hits.noticed(NOTHING, result, " ")
+    lines = []
+    for hit in result.hits:
+        said = [_line(hit.note, hit.passages[0].text), f"[{hits.when(hit, zone)}]", *hits.near_identical(hit)]
+        lines += [" ".join(said), *(hits.details(hit, result.model) if detailed else ())]
+    lines += hits.search_line(result) if detailed else ()
+    return hits.noticed("\n".join(lines), result, "\n")
+
+
 def _line(note: "Note", text: str) -> str:
     return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {results.one_line(text)}"
 
 
 def _memory(note: "Note", text: str) -> dict[str, Any]:
+    """One memory; without the conversation where it came up in none."""
+    conversation = {"conversation_id": note.meta.conversation_id} if note.meta.conversation_id else {}
     return {
         "memory_id": note.public_id,
         "content": text,
         "type": note.meta.type,
         "confidence": note.meta.confidence,
-        "conversation_id": note.meta.conversation_id,
-        "ts": utc(note.meta.occurred_at),
+        **conversation,
+        "ts": utc_seconds(note.meta.occurred_at),
     }

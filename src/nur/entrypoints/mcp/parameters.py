@@ -23,7 +23,9 @@ Limit = Annotated[int, Field(ge=1, le=50, description="Most results")]
 Neighbours = Annotated[bool, Field(description="Show the chunks before and after, too")]
 
 MaxChars = Annotated[int, Field(ge=200, le=20_000, description="Characters of passages in all")]
-ResponseFormat = Annotated[Literal["concise", "detailed"], Field(description="detailed: ranks, offsets, provenance")]
+Format = Literal["concise", "detailed"]
+ResponseFormat = Annotated[Format, Field(description="detailed: ranks, offsets, provenance")]
+DETAILED = "detailed"
 
 ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 SensitivityName = Literal["normal", "sensitive", "highly_sensitive"]
@@ -82,3 +84,8 @@ def checked_url(name: str, text: str | None) -> str | None:
 def utc(moment: datetime | None) -> str | None:
     """ISO 8601 with a Z, or None."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+
+
+def utc_seconds(moment: datetime | None) -> str | None:
+    """ISO 8601 with a Z, without fractions of a second, or None: for short answers."""
+    return utc(moment.replace(microsecond=0)) if moment is not None else None

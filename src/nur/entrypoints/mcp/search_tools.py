@@ -15,6 +15,7 @@ from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.entrypoints.mcp import hits, results
 from nur.entrypoints.mcp.arguments import Arguments, check
 from nur.entrypoints.mcp.parameters import (
+    DETAILED,
     READS,
     ArtifactType,
     Limit,
@@ -28,6 +29,7 @@ from nur.entrypoints.mcp.parameters import (
     checked_range,
     checked_text,
 )
+from nur.entrypoints.mcp.structured_hits import structured
 from nur.entrypoints.mcp.tool import ToolSpec, search_failed
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
 ARTIFACTS = frozenset({Kind.ARTIFACT})
 MEMORIES = frozenset({Kind.MEMORY, Kind.NOTE, Kind.EVENT})
-DETAILED = "detailed"
 Time = Annotated[str | None, Field(description="ISO 8601")]
 
 
@@ -90,8 +91,9 @@ async def artifact_search(  # the specification's parameters
             tool="artifact_search",
         )
     )
-    text = hits.artifact_text(result, services.zone, detailed=response_format == DETAILED)
-    return results.answer(text, hits.structured(result))
+    detailed = response_format == DETAILED
+    text = hits.artifact_text(result, services.zone, detailed=detailed)
+    return results.answer(text, structured(result, detailed=detailed))
 
 
 async def hybrid_search(  # the specification's parameters
@@ -129,8 +131,9 @@ async def hybrid_search(  # the specification's parameters
             tool="hybrid_search",
         )
     )
-    text = hits.hybrid_text(result, kinds, services.zone, detailed=response_format == DETAILED)
-    return results.answer(text, hits.structured(result))
+    detailed = response_format == DETAILED
+    text = hits.hybrid_text(result, kinds, services.zone, detailed=detailed)
+    return results.answer(text, structured(result, detailed=detailed))
 
 
 TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search, READS, search_failed)]

@@ -9,9 +9,10 @@ from uuid import UUID
 
 from nur.domain.chunks import Chunk
 from nur.domain.embedding import EmbeddingModel
-from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
+from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Sensitivity, Status
 from nur.domain.search import EmptyReason, ExpandedChunk, Hit, Passage, SearchResult
-from nur.entrypoints.mcp.hits import artifact_text, hybrid_text, structured
+from nur.entrypoints.mcp.hits import artifact_text, hybrid_text
+from nur.entrypoints.mcp.structured_hits import structured
 
 MODEL = EmbeddingModel("openai", "text-embedding-3-large", 3072)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -162,8 +163,40 @@ def test_stored_text_stays_on_its_line_in_every_field() -> None:
         assert starts == []
 
 
-def test_the_structured_hit_has_evidence_provenance_and_offsets() -> None:
-    told = structured(result(hit(Kind.ARTIFACT, **ARTIFACT, source_id="1"), degraded=("dense",)))
+def test_a_short_hit_has_what_a_program_needs_and_nothing_empty() -> None:
+    passages = ("a passage", "another")
+    told = structured(result(hit(Kind.ARTIFACT, **ARTIFACT, source_id="1", passages=passages)))
+    assert set(told) == {"search_id", "hits", "degraded"}
+    assert told["hits"] == [
+        {
+            "type": "artifact",
+            "id": "art_1",
+            "score": 0.8765,
+            "snippet": "a passage",
+            "start_char": 7,
+            "end_char": 16,
+            "passages": [
+                {"start_char": 7, "end_char": 16},
+                {"text": "another", "start_char": 7, "end_char": 14},
+            ],
+            "evidence": {"source_system": "drive", "source_id": "1"},
+            "provenance": {"ts": "2026-01-01T12:00:00Z", "artifact_type": "doc", "version": 2},
+        }
+    ]
+
+
+def test_a_short_hit_names_what_is_unusual() -> None:
+    secret = hit(
+        Kind.ARTIFACT, chunks=9, **ARTIFACT, title="Plan", sensitivity=Sensitivity.SENSITIVE, passages=("text",)
+    )
+    (told,) = structured(result(replace(secret, duplicates=("art_2",), rerank_score=0.5)))["hits"]
+    assert told["chunk_id"] == "art_1::chunk::003::c0ffee12"
+    assert (told["title"], told["sensitivity"], told["rerank_score"]) == ("Plan", "sensitive", 0.5)
+    assert told["near_identical"] == {"count": 1, "ids": ["art_2"]}
+
+
+def test_the_detailed_hit_has_evidence_provenance_and_offsets() -> None:
+    told = structured(result(hit(Kind.ARTIFACT, **ARTIFACT, source_id="1"), degraded=("dense",)), detailed=True)
     assert (told["search_id"], told["degraded"]) == (str(UUID(int=2)), ["dense"])
     assert "reason" not in told
     assert told["hits"] == [
