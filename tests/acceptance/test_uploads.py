@@ -46,6 +46,8 @@ async def test_a_file_is_stored_with_what_the_form_says(rest: Rest) -> None:
         "modified_at": "2026-03-01T10:00:00+01:00",
         "sensitivity": "sensitive",
         "visibility_scope": "team",
+        "retention_policy": "custom",
+        "expires_at": "2099-01-01T00:00:00Z",
     }
     response = await send(rest, "plan.md", PLAN, **fields)
     receipt = response.json()
@@ -61,6 +63,7 @@ async def test_a_file_is_stored_with_what_the_form_says(rest: Rest) -> None:
     )
     assert (note["sensitivity"], note["visibility_scope"]) == ("sensitive", "team")
     assert note["occurred_at"] == "2026-03-01T09:00:00Z"
+    assert (note["retention_policy"], note["expires_at"]) == ("custom", "2099-01-01T00:00:00Z")
 
 
 async def test_the_same_file_again_changes_nothing_and_another_replaces_it(rest: Rest) -> None:
@@ -84,6 +87,8 @@ async def test_a_table_with_many_commas_is_no_json_body(rest: Rest) -> None:
         ("a.bin", b"\0\1\2\3", {}, 422, "file_refused", "not a format that can be read"),
         ("a.txt", b"x", {"artifact_type": "song"}, 422, "invalid", "artifact_type"),
         ("a.txt", b"x", {"source_url": "javascript:alert(1)"}, 422, "invalid", "source_url"),
+        ("a.txt", b"x", {"expires_at": "2020-01-01T00:00:00Z"}, 400, "bad_request", "expires_at must lie in"),
+        ("a.txt", b"x", {"secrecy": "high"}, 400, "bad_request", "body.secrecy: there is no such field"),
     ],
 )
 async def test_what_cannot_be_stored_is_refused_with_a_reason(

@@ -1,15 +1,16 @@
 """POST /v2/artifacts with a file: multipart/form-data."""
 
+import inspect
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Request, Response, UploadFile
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.routing import Match
 
 from nur.domain.errors import BadRequest
-from nur.domain.notes import Sensitivity, Visibility
+from nur.domain.notes import Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, operation_id
 from nur.entrypoints.rest.fields import NO_NUL, Moment, Name, Title, Url
@@ -63,9 +64,18 @@ class UploadReceipt(BaseModel):
         )
 
 
+async def refuse_unknown_fields(request: Request) -> None:
+    """Raises BadRequest for a field that no parameter takes: the framework would ignore it."""
+    sent, known = await request.form(), inspect.signature(upload_artifact).parameters
+    unknown = next((name for name in sent if name not in known), None)
+    if unknown is not None and "file" in sent:  # a form without a file is told that first
+        raise BadRequest(f"body.{unknown[:60]}: there is no such field")
+
+
 @router.post(
     "/artifacts",
     response_model=UploadReceipt,
+    dependencies=[Depends(refuse_unknown_fields)],
     responses={201: {"model": UploadReceipt, "description": "Created"}, **documented()},
 )
 async def upload_artifact(
@@ -84,6 +94,8 @@ async def upload_artifact(
     modified_at: Annotated[Moment | None, Form(description="for documents without a date of their own")] = None,
     sensitivity: Annotated[Sensitivity | None, Form()] = None,
     visibility_scope: Annotated[Visibility | None, Form()] = None,
+    retention_policy: Annotated[Retention | None, Form()] = None,
+    expires_at: Annotated[Moment | None, Form(description="when it is to be deleted")] = None,
 ) -> Response:
     """Store a file: text, Markdown, HTML, office documents, mail, tables, chat exports.
 
@@ -103,7 +115,9 @@ async def upload_artifact(
         project=project,
         modified_at=modified_at,
     )
-    stated = Protection(sensitivity=sensitivity, visibility=visibility_scope)
+    stated = Protection(
+        sensitivity=sensitivity, visibility=visibility_scope, retention=retention_policy, expires_at=expires_at
+    )
     ingested = await services.ingest_file(incoming, stated, caller=caller, on_failure=services.on_failure.for_others)
     receipt = UploadReceipt.of(ingested)
     return answered(receipt, 201 if receipt.operation == "created" else 200)
