@@ -37,6 +37,7 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
+    "migrate": "Copy the store to PostgreSQL, or back to a SQLite file.",
     "backup": "Copy the store into one verified file, while the server runs.",
     "restore": "Verify a backup and put it in the place of the store.",
     "export": "Write everything stored into a file, to be read again by nur import.",

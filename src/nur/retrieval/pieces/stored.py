@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nur.retrieval.ranking.term_vectors import TermVector
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from nur.retrieval.ranking.term_vectors import TermVector
 
 _WORD = 4
 _FIELDS = 5
@@ -111,6 +112,14 @@ def piece_texts(blob: bytes, text: str) -> list[str]:
     """The texts of one chunk's pieces; `text` is their note's."""
     table = decode_pieces([blob])
     return [text[start:end] for start, end in zip(table.starts.tolist(), table.ends.tolist(), strict=True)]
+
+
+def lexical_rows(blob: bytes) -> list[str]:
+    """The lexical row of each piece of one chunk."""
+    table = decode_pieces([blob])
+    edges = np.cumsum(table.term_counts)[:-1]
+    pieces = zip(np.split(table.ids, edges), np.split(table.counts, edges), strict=True)
+    return [TermVector(ids, counts, 0).lexical_row() for ids, counts in pieces] if len(table) else []
 
 
 def _terms(
