@@ -55,3 +55,14 @@ async def test_a_folder_is_taken_with_its_names_and_again_changes_nothing(
     await page.keyboard.press("Escape")
     await folder.set_input_files(tmp_path / "papers")
     await expect(row.nth(1)).to_contain_text("was there already")
+
+
+async def test_a_drop_by_mistake_is_undone(page: Page, server: NurProcess) -> None:
+    await page.goto(server.url)
+    await expect(page.locator("main > *").first).to_be_attached()
+    await page.evaluate(DROP, [[["mistake.txt", "Quicksilver numbers nobody should keep."]]])
+    await expect(page.locator("#toast")).to_contain_text("1 file added.")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.get_by_role("listitem").filter(has_text="mistake.txt")).to_contain_text("moved to the trash")
+    await page.goto(f"{server.url}/#/browse?kind=artifact&containing=Quicksilver")
+    await expect(page.get_by_role("heading", name="Nothing matches these filters")).to_be_visible()

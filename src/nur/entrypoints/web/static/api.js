@@ -122,7 +122,7 @@ export const editNote = (id, changes, revision) => call("PATCH", noteAt(id), { b
 export const deleteNote = (id, revision) => call("DELETE", noteAt(id), { headers: matching(revision) });
 export const restoreNote = (id) => call("POST", "/v2/admin/trash/restore", { body: { note_id: id } });
 export const purgeNote = (id) => call("POST", "/v2/admin/trash/purge", { body: { note_id: id } });
-export const trash = (signal) => call("GET", "/v2/admin/trash", { params: { limit: 200 }, signal });
+export const trash = (cursor, signal) => call("GET", "/v2/admin/trash", { params: { limit: 50, cursor }, signal });
 export const stats = (signal) => call("GET", "/v2/admin/stats", { signal });
 export const health = (signal) => call("GET", "/health", { signal, accept: [503] });
 export const outbox = (signal) => call("GET", "/v2/admin/outbox", { signal });

@@ -4,8 +4,9 @@ import * as api from "./api.js";
 import { button, h, placeholder, replace } from "./dom.js";
 import { conversation, conversationsList } from "./conversations.js";
 import { confirmed } from "./dialog.js";
-import { kindTabs } from "./filters.js";
+import { LIST_FIELDS, filterBar, hasFilters, listFilters } from "./filters.js";
 import { noteRow, pagedList } from "./list.js";
+import { href } from "./router.js";
 import { KINDS, when } from "./text.js";
 import { changed, toast } from "./toast.js";
 
@@ -38,20 +39,24 @@ function trashRow(note) {
 }
 
 function trashList(signal) {
-  const load = async () => {
-    const { notes } = await api.trash(signal);
-    return { rows: notes.map(trashRow), next: null };
+  const load = async (cursor) => {
+    const page = await api.trash(cursor, signal);
+    return { rows: page.notes.map(trashRow), next: page.next_cursor };
   };
   return pagedList({ load, label: "Trash", empty: () => placeholder("The trash is empty", "What you delete stays here for 30 days.") });
 }
 
 function notesList(params, signal) {
   const load = async (cursor) => {
-    const page = await api.listNotes({ kind: params.kind, limit: 50, cursor }, signal);
+    const page = await api.listNotes({ ...listFilters(params), limit: 50, cursor }, signal);
     return { rows: page.notes.map((note) => noteRow(note)), next: page.next_cursor };
   };
   const kind = params.kind ?? "";
-  return pagedList({ load, label: kind ? KINDS[kind].many : "Everything stored", empty: () => placeholder("Nothing here", EMPTY[kind]) });
+  return pagedList({ load, label: kind ? KINDS[kind].many : "Everything stored", empty: () => (hasFilters(params) ? nothingMatches(params) : placeholder("Nothing here", EMPTY[kind])) });
+}
+
+function nothingMatches(params) {
+  return placeholder("Nothing matches these filters", null, h("p", {}, h("a", { href: href("browse", { kind: params.kind }) }, "Show everything")));
 }
 
 function listOf(params, signal) {
@@ -64,7 +69,8 @@ function listOf(params, signal) {
 export function show(main, params, signal) {
   const list = h("div", {});
   const draw = () => replace(list, listOf(params, signal));
-  replace(main, h("h1", {}, "Browse"), kindTabs("browse", params, [["trash", "Trash"]]), list);
+  const lists = params.kind !== "trash" && params.kind !== "turn";
+  replace(main, h("h1", {}, "Browse"), filterBar("browse", params, { more: [["trash", "Trash"]], fields: lists ? LIST_FIELDS : [] }), list);
   draw();
   return { refresh: draw };
 }

@@ -23,9 +23,11 @@ export function bars(counts, { stacked = false } = {}) {
   );
 }
 
-/** Values over time as columns; the newest is on the right. */
-export function columns(values, label) {
+/** Values over time as columns; the newest is on the right, with room for `most` of them. */
+export function columns(values, label, most) {
   const largest = Math.max(1, ...values);
-  const rects = values.map((value, index) => svg("rect", { class: "bar-front", x: index * 4, width: 3, y: 30 - (value / largest) * 30, height: (value / largest) * 30 }));
-  return svg("svg", { class: "columns", viewBox: `0 0 ${Math.max(1, values.length) * 4} 30`, preserveAspectRatio: "none", role: "img", "aria-label": label }, rects);
+  const first = most - values.length;
+  const height = (value) => Math.max(0.5, (value / largest) * 30);
+  const rects = values.map((value, index) => svg("rect", { class: "bar-front", x: (first + index) * 4, width: 3, y: 30 - height(value), height: height(value) }));
+  return svg("svg", { class: "columns", viewBox: `0 0 ${most * 4} 30`, preserveAspectRatio: "none", role: "img", "aria-label": label }, rects);
 }

@@ -1,18 +1,22 @@
-// What a search is limited to; all of it is in the address.
+// What a search or a list is limited to; all of it is in the address.
 
-import { button, h } from "./dom.js";
+import * as api from "./api.js";
+import { button, h, plain, replace } from "./dom.js";
 import { go, href } from "./router.js";
 import { KINDS } from "./text.js";
 
 const MODES = { "": "meaning and words", dense: "meaning alone", lexical: "words alone" };
 const SENSITIVITIES = { "": "any", normal: "normal", sensitive: "sensitive", highly_sensitive: "highly sensitive" };
-const NAMES = ["type", "source", "project", "from", "to", "confidence", "sensitivity", "mode"];
+
+/** The fields of a view's filters. */
+export const SEARCH_FIELDS = ["mode", "type", "source", "project", "from", "to", "confidence", "sensitivity"];
+export const LIST_FIELDS = ["containing", "type", "source", "project", "from", "to", "confidence"];
 
 const dayStart = (date) => new Date(`${date}T00:00:00`).toISOString();
 const dayEnd = (date) => new Date(`${date}T23:59:59.999`).toISOString();
 const without = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** The parameters of the address as the API names them. */
+/** The parameters of the address as a search names them. */
 export function filtersOf(params) {
   const filters = without({
     type: params.type || undefined,
@@ -25,8 +29,24 @@ export function filtersOf(params) {
   return without({ kinds: params.kind ? [params.kind] : undefined, project: params.project || undefined, mode: params.mode || undefined, filters });
 }
 
-/** Links that choose the kind of note. */
-export function kindTabs(view, params, more = []) {
+/** The same as a list of notes names them. */
+export function listFilters(params) {
+  return {
+    kind: params.kind,
+    containing: params.containing,
+    type: params.type,
+    source_system: params.source,
+    project: params.project,
+    min_confidence: params.confidence,
+    occurred_from: params.from && dayStart(params.from),
+    occurred_to: params.to && dayEnd(params.to),
+  };
+}
+
+/** Whether anything but the kind limits a list. */
+export const hasFilters = (params) => LIST_FIELDS.some((name) => params[name]);
+
+function kindTabs(view, params, more) {
   const kinds = [["", "All"], ...Object.entries(KINDS).map(([kind, label]) => [kind, label.many]), ...more];
   const tabs = kinds.map(([kind, label]) => h("a", { href: href(view, { ...params, kind, conversation: "", open: "", at: "" }), "aria-current": (params.kind ?? "") === kind ? "true" : null }, label));
   return h("nav", { class: "tabs", "aria-label": "Kinds" }, tabs);
@@ -41,27 +61,50 @@ function field(name, label, type, params, more = {}) {
   return h("label", {}, label, h("input", { name, type, value: params[name] ?? "", dir: type === "text" ? "auto" : null, ...more }));
 }
 
-/** Kinds, and the rest of the filters behind a button. */
-export function filterBar(view, params) {
-  const active = NAMES.filter((name) => params[name]);
-  const form = h(
-    "form",
-    { class: "filters", onchange: apply, onsubmit: (event) => event.preventDefault() },
-    choice("mode", "Search by", MODES, params),
-    field("type", "Type", "text", params, { placeholder: "fact, email, …" }),
-    field("source", "Source", "text", params, { placeholder: "slack, gmail, …" }),
-    field("project", "Project", "text", params),
-    field("from", "From", "date", params),
-    field("to", "To", "date", params),
-    field("confidence", "Least confidence", "number", params, { min: 0, max: 1, step: 0.1 }),
-    choice("sensitivity", "Sensitivity", SENSITIVITIES, params),
-    active.length ? button("Clear filters", () => go(view, { q: params.q, kind: params.kind }), { class: "quiet" }) : null,
-  );
+const FIELDS = {
+  containing: (params) => field("containing", "Containing", "text", params, { placeholder: "exact words" }),
+  mode: (params) => choice("mode", "Search by", MODES, params),
+  type: (params) => field("type", "Type", "text", params, { placeholder: "fact, email, …" }),
+  source: (params) => field("source", "Source", "text", params, { placeholder: "slack, gmail, …" }),
+  project: (params) => field("project", "Project", "text", params, { list: "projects" }),
+  from: (params) => field("from", "From", "date", params),
+  to: (params) => field("to", "To", "date", params),
+  confidence: (params) => field("confidence", "Least confidence", "number", params, { min: 0, max: 1, step: 0.1 }),
+  sensitivity: (params) => choice("sensitivity", "Sensitivity", SENSITIVITIES, params),
+};
+
+/** The names of projects, offered while one is typed. */
+function projectNames() {
+  const list = h("datalist", { id: "projects" });
+  api.stats().then(({ projects }) => replace(list, Object.keys(projects).filter(Boolean).map((name) => h("option", { value: plain(name) }))), () => {});
+  return list;
+}
+
+/** Tabs for the kinds, and the other filters behind a button. */
+export function filterBar(view, params, { fields = SEARCH_FIELDS, more = [] } = {}) {
+  const tabs = kindTabs(view, params, more);
+  if (!fields.length) return h("div", { class: "bar" }, tabs);
+  const active = fields.filter((name) => params[name]);
+  const clear = button("Clear filters", () => go(view, { q: params.q, kind: params.kind }), { class: "quiet" });
+  const form = h("form", { class: "filters", onchange: apply, onsubmit: submit }, fields.map((name) => FIELDS[name](params)), active.length > 0 && clear);
   function apply() {
     filterBar.open = true;
+    filterBar.focus = document.activeElement?.name; // the bar is drawn again, and the field keeps the focus
     go(view, { ...params, ...Object.fromEntries(new FormData(form)), open: "", at: "" });
   }
+  function submit(event) {
+    event.preventDefault();
+    apply();
+  }
+  function toggle() {
+    filterBar.open = details.open;
+    if (details.open && !form.querySelector("datalist")) form.append(projectNames());
+  }
   const label = active.length ? `Filters (${active.length})` : "Filters";
-  const details = h("details", { class: "filter-box", open: filterBar.open || null, ontoggle: () => (filterBar.open = details.open) }, h("summary", {}, label), form);
-  return h("div", { class: "bar" }, kindTabs(view, params), details);
+  const details = h("details", { class: "filter-box", open: filterBar.open ?? active.length > 0, ontoggle: toggle }, h("summary", {}, label), form);
+  setTimeout(() => {
+    form.elements[filterBar.focus]?.focus();
+    filterBar.focus = undefined;
+  });
+  return h("div", { class: "bar" }, tabs, details);
 }

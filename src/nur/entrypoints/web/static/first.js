@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 import { quickNote } from "./add.js";
+import { filesSection } from "./ingest.js";
 
 /** What to do with an empty store. */
 export function firstVisit() {
@@ -11,6 +12,7 @@ export function firstVisit() {
     h("h2", {}, "Nothing is stored yet"),
     h("p", {}, "Nur keeps what you or your assistant should remember, and finds it again by meaning. Write something down:"),
     quickNote(),
-    h("p", { class: "muted" }, "Or drop files and folders anywhere on this page, or connect an assistant with ", h("code", {}, "nur connect"), "."),
+    filesSection(),
+    h("p", { class: "muted" }, "Or connect an assistant, which stores and finds by itself: ", h("code", {}, "nur connect claude-code"), "."),
   );
 }

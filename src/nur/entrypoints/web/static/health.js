@@ -19,8 +19,8 @@ function checkCard(name, check, history) {
     h("h2", {}, NAMES[name]),
     h("p", {}, h("span", { class: "status" }, WORDS[check.status]), more && [" · ", line(more)]),
     check.error && h("p", { class: "failure" }, line(check.error)),
-    check.latency_ms !== undefined && h("p", { class: "muted" }, `${number(check.latency_ms)} ms`),
-    history.length > 1 && columns(history, `${NAMES[name]}: milliseconds, the last ${history.length} checks`),
+    check.latency_ms !== undefined && h("p", { class: "muted" }, `answered in ${number(check.latency_ms)} ms`),
+    columns(history, `${NAMES[name]}: milliseconds of the last ${counted(history.length, "check")}`, KEPT),
   );
 }
 
@@ -41,7 +41,7 @@ function waiting(outbox, pending, attempt) {
     h("h2", {}, "Waiting to be indexed"),
     h("p", {}, counted(outbox.pending, "note"), outbox.dead > 0 && `, ${number(outbox.dead)} given up`),
     outbox.last_error && h("p", { class: "failure" }, line(outbox.last_error)),
-    pending.length > 1 && columns(pending, `Waiting, the last ${pending.length} checks`),
+    columns(pending, `Notes that waited at the last ${counted(pending.length, "check")}`, KEPT),
     outbox.dead > 0 && h("p", { class: "actions" }, button("Try again", attempt(api.retryOutbox, "Trying again."))),
   );
 }

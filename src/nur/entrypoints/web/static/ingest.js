@@ -9,12 +9,14 @@ import { changed, toast } from "./toast.js";
 const AT_ONCE = 2;
 const LARGEST_BYTES = 60 * 1024 * 1024;
 const MOST_SHOWN = 200;
-const SAID = { waiting: "waiting", created: "stored", replaced: "stored again, changed", metadata_updated: "stored again", unchanged: "was there already" };
+const SAID = { waiting: "waiting", created: "stored", replaced: "stored again, changed", metadata_updated: "stored again", unchanged: "was there already", undone: "moved to the trash" };
 
 /** Every file that was given since the page was opened: {file, name, state, share, message, id}. */
 const queue = [];
 let running = 0;
-let drawn = () => {};
+/** The parts of the page that show them: {element, draw}. */
+let sections = [];
+const drawn = (one) => sections.forEach((section) => section.draw(one));
 
 /** The files in what was dropped, folders opened. Hidden files are left out. */
 async function filesIn(transfer) {
@@ -49,7 +51,8 @@ async function send(one) {
       one.state = share < 1 ? "sending" : "reading";
       drawn(one);
     });
-    Object.assign(one, { state: receipt.operation, documents: receipt.documents, id: receipt.artifacts[0]?.note_id });
+    const made = receipt.artifacts.filter((artifact) => artifact.operation === "created").map((artifact) => artifact.note_id);
+    Object.assign(one, { state: receipt.operation, documents: receipt.documents, id: receipt.artifacts[0]?.note_id, made, allMade: made.length === receipt.created });
   } catch (problem) {
     Object.assign(one, { state: "failed", message: problem.message });
   }
@@ -71,10 +74,25 @@ async function work() {
   }
 }
 
+/** Delete what files have made; a file that made more than its receipt lists is not undone, so neither are the others. */
+function undoOf(files) {
+  const made = files.flatMap((one) => one.made ?? []);
+  if (!made.length || files.some((one) => one.allMade === false)) return null;
+  return async () => {
+    for (const id of made) await api.deleteNote(id);
+    for (const one of files) if (one.made?.length) Object.assign(one, { state: "undone", id: null });
+    drawn();
+    changed();
+    return "Moved to the trash.";
+  };
+}
+
 function finished() {
-  const failed = queue.filter((one) => one.state === "failed").length;
-  const message = `${counted(queue.length - failed, "file")} added${failed ? `, ${failed} not` : ""}.`;
-  toast(message);
+  const files = queue.filter((one) => !one.told);
+  for (const one of files) one.told = true;
+  const failed = files.filter((one) => one.state === "failed").length;
+  const message = `${counted(files.length - failed, "file")} added${failed ? `, ${failed} not` : ""}.`;
+  toast(message, undoOf(files));
   announce(message);
   changed();
 }
@@ -90,7 +108,7 @@ function give(files) {
 }
 
 function retry(one) {
-  Object.assign(one, { state: "waiting", message: null, share: 0 });
+  Object.assign(one, { state: "waiting", message: null, share: 0, told: false });
   drawn(one);
   work();
 }
@@ -133,9 +151,10 @@ export function filesSection() {
     progress.value = done;
     replace(summary, queue.length ? `${done} of ${counted(queue.length, "file")} done` : "");
   }
-  drawn = draw;
   draw();
-  return h("section", { class: "drop-zone" }, h("h2", {}, "Files"), h("p", { class: "muted" }, "Drop files or folders anywhere on this page: text, Markdown, web pages, office documents, mail, tables, chat exports."), h("p", { class: "actions" }, picker("Choose files", {}), picker("Choose a folder", { webkitdirectory: true })), progress, summary, list);
+  const element = h("section", { class: "drop-zone" }, h("h2", {}, "Files"), h("p", { class: "muted" }, "Drop files or folders anywhere on this page: text, Markdown, web pages, office documents, mail, tables, chat exports."), h("p", { class: "actions" }, picker("Choose files", {}), picker("Choose a folder", { webkitdirectory: true })), progress, summary, list);
+  sections = [...sections.filter((section) => section.element.isConnected), { element, draw }];
+  return element;
 }
 
 /** Take what is dropped anywhere on the page. */

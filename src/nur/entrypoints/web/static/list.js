@@ -4,10 +4,17 @@ import { button, failure, h, line, plain } from "./dom.js";
 import { opened } from "./router.js";
 import { KINDS, nameOf, when } from "./text.js";
 
+const PREVIEW_CHARACTERS = 200; // the server's
+
+/** A preview that was cut ends with its last whole word. */
+function shortened(preview) {
+  return preview.length < PREVIEW_CHARACTERS ? preview : `${preview.replace(/\s+\S*$/, "")} …`;
+}
+
 /** A note in a list: its name, the beginning of its text, and where it is from. */
 export function noteRow(note, { shown = when } = {}) {
   const name = nameOf(note);
-  const text = (note.preview ?? note.text ?? "").trim();
+  const text = shortened(note.preview ?? note.text ?? "").trim();
   const more = text.startsWith(name.replace(/…$/, "")) ? text.slice(name.length).trim() : text;
   return h(
     "li",

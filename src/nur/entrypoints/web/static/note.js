@@ -1,11 +1,12 @@
 // One note beside the view: its text with the passages marked, what is known about it, and what can be done with it.
 
 import * as api from "./api.js";
+import { blockNodes, isCode } from "./blocks.js";
 import { announce, button, failure, h, line, plain, replace, webLink } from "./dom.js";
 import { editForm } from "./edit.js";
 import { facts } from "./list.js";
 import { closed, href, opened, spansOf } from "./router.js";
-import { counted, dateTime, joined, marked, nameOf, percent, positions } from "./text.js";
+import { counted, dateTime, joined, nameOf, percent, positions } from "./text.js";
 import { changed, toast } from "./toast.js";
 import { versionsBox } from "./versions.js";
 
@@ -36,7 +37,8 @@ async function textBox(note, spans, signal) {
     const inside = joined(spans).filter(([, end]) => end > from).map(([begin, end]) => [Math.max(0, begin - from), end - from]);
     const units = positions(text, inside.flat());
     const [at] = positions(text, [Math.max(0, best - from)]);
-    replace(body, marked(text, inside.map((_, index) => [units[2 * index], units[2 * index + 1]]), at));
+    const spansInText = inside.map((_, index) => [units[2 * index], units[2 * index + 1]]);
+    replace(body, blockNodes(text, spansInText, at, isCode(note)));
     replace(box, from > 0 && earlier, body, next !== null && later);
   }
   draw();
@@ -113,10 +115,18 @@ export async function showNote(pane, id, at, signal) {
   const name = h("h2", { dir: "auto", class: note.title ? null : "hidden" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
   const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Found by its words so far; it will be found by meaning once it is embedded.");
   const body = h("div", { class: "body" });
-  const read = () => replace(body, toolbar(note, write), pending, text, properties(note), versionsBox(note));
-  const write = async () => replace(body, editForm(await api.getNote(id), { done: again, cancel: read }));
+  const tools = h("div", {});
+  const read = () => {
+    replace(tools, toolbar(note, write));
+    replace(body, pending, text, properties(note), versionsBox(note));
+  };
+  const write = async () => {
+    const form = editForm(await api.getNote(id), { done: again, cancel: read });
+    replace(tools);
+    replace(body, form);
+  };
   read();
-  replace(pane, close, h("p", { class: "meta" }, facts(note)), name, body);
+  replace(pane, h("header", { class: "detail-head" }, close, h("p", { class: "meta" }, facts(note)), name, tools), body);
   scrollTo(pane, pane.querySelector("mark.best"));
   announce(`Opened: ${name.textContent}`);
 }

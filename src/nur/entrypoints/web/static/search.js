@@ -13,6 +13,7 @@ const TOP = 20;
 const CONTEXT_CHARACTERS = 900; // of passages and what stands around them, in the whole answer: more would pad the best ones
 const LEAST_CHARACTERS = 40; // of a further passage that is worth marking
 const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
+const LESS_LIKELY = 0.4; // of the first result's score
 const SHOWN_AROUND = 220; // characters of context before and after a passage
 
 /** The best passage with what stands around it, as nodes. */
@@ -40,8 +41,16 @@ function hitRow(item, answer) {
     why.setAttribute("aria-expanded", String(!panel.hidden));
     if (!panel.children.length) whyPanel(panel, answer, item);
   }
-  const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note")} that says the same`) : null;
+  const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note that says", "notes that say")} the same`) : null;
   return h("li", { class: "row hit" }, head, h("p", { class: "meta" }, facts(item), same, why), panel);
+}
+
+/** The results in order; where they become much weaker than the first, a line says so. */
+function hitRows(answer) {
+  const weak = answer.items.findIndex((item) => item.score < answer.items[0].score * LESS_LIKELY);
+  const rows = answer.items.map((item) => hitRow(item, answer));
+  if (weak > 0) rows.splice(weak, 0, h("li", { class: "divider" }, "Less likely"));
+  return rows;
 }
 
 function summary(answer) {
@@ -52,7 +61,7 @@ function summary(answer) {
 
 function nothing(answer, params) {
   if (answer.reason === "nothing_stored") return placeholder("Nothing is stored here yet", "Add a note, or drop a file anywhere on this page.");
-  return placeholder("Nothing found", answer.notice ?? "Nothing stored answers this. Other words, or fewer filters, may help.", h("p", {}, h("a", { href: `#/explain?id=${answer.search_id}` }, "See what was considered")), params.kinds && h("p", {}, h("a", { href: `#/search?q=${encodeURIComponent(params.q)}` }, "Search without filters")));
+  return placeholder("Nothing found", answer.notice ?? "Nothing stored answers this. Other words, or fewer filters, may help.", h("p", {}, h("a", { href: `#/explain?id=${answer.search_id}` }, "See what was considered")), (params.kind || Object.keys(filtersOf(params).filters).length > 0) && h("p", {}, h("a", { href: `#/search?q=${encodeURIComponent(params.q)}` }, "Search without filters")));
 }
 
 function answerNodes(answer, params) {
@@ -60,7 +69,7 @@ function answerNodes(answer, params) {
   if (!answer.items.length) return [warning, nothing(answer, params)];
   const weak = !warning && answer.notice ? h("p", { class: "notice" }, answer.notice) : null;
   const bottom = h("p", { class: "meta" }, h("a", { href: `#/explain?id=${answer.search_id}` }, "All candidates of this search"));
-  return [warning, weak, h("p", { class: "meta summary" }, summary(answer)), h("ol", { class: "rows hits", "aria-label": "Results" }, answer.items.map((item) => hitRow(item, answer))), bottom];
+  return [warning, weak, h("p", { class: "meta summary" }, summary(answer)), h("ol", { class: "rows hits", "aria-label": "Results" }, hitRows(answer)), bottom];
 }
 
 async function recent(signal) {
@@ -95,7 +104,9 @@ export function show(main, params, signal) {
     results.setAttribute("aria-busy", "true");
     try {
       if (!now.q?.trim()) {
-        replace(results, await recent(stop));
+        const newest = await recent(stop);
+        if (stop.aborted) return;
+        replace(results, newest);
         announce("");
       } else {
         const answer = await api.search({ query: now.q, top_k: TOP, payload: "l1", max_chars: CONTEXT_CHARACTERS, ...filtersOf(now) }, stop);
