@@ -10,7 +10,7 @@ COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-ur
 PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra qdrant --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit dist bench screenshots conformance faults mutants pins clean
+.PHONY: help serve test check unit dist docs reference bench screenshots conformance faults mutants pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,16 @@ dist: .venv/.dev ## build wheel, sdist and MCPB bundle into dist/, and check the
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz dist/models/*.whl
 	$(BIN)/python -m pytest tests/dist
 
+docs: .venv/.dev ## build the documentation as a site in dist/site; broken links fail
+	$(INSTALL) -r requirements/docs.txt
+	rm -rf dist/site
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m release.site dist/site
+	@echo "Read it: $(BIN)/python -m http.server --directory dist/site --bind 127.0.0.1 8080"
+
+reference: .venv/.dev ## write the reference of tools, REST and settings from the code
+	$(BIN)/python -m release.reference docs/reference/generated
+
 bench: .venv/.dev ## benchmarks: figures as ratios in one run; `make bench NAMES="start search"` runs some
 	$(BIN)/python -m tests.benchmarks $(NAMES)
 
@@ -79,6 +89,7 @@ pins: ## pin every dependency again, in plain constraint files
 	$(PIN) -o requirements/run.txt
 	$(PIN) --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(COMPILE) --group conformance -o requirements/conformance.txt
+	$(COMPILE) --group docs -c requirements/dev.txt -o requirements/docs.txt
 	$(COMPILE) --group dist -c requirements/dev.txt -o requirements/dist.txt
 	! grep -nE '://|^-' requirements/*.txt
 

@@ -17,6 +17,8 @@ from nur.entrypoints.mcp.server import tools
 from nur.entrypoints.rest.app import make_fastapi
 from nur.observability.metrics import REGISTRY
 from nur.settings import CONFIG_FILE_VARIABLE, NotesChunking, Settings
+from release.reference import PAGES as GENERATED
+from release.site import problems
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -172,3 +174,30 @@ def test_every_tool_has_a_route() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `([^`]+)`", section(page("reference/rest.md"), "Tools and routes"), re.MULTILINE)
     assert [tool.name for tool in tools(nobody) if tool.name not in dict(rows)] == []
     assert {route for _, route in rows} <= routes()
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_generated_page_is_as_the_code_is(name: str) -> None:
+    assert page(f"reference/generated/{name}") == GENERATED[name](), "run `make reference`"
+
+
+def test_the_site_has_every_page_in_its_contents() -> None:
+    """Decisions are reached through their index."""
+    listed = set(re.findall(r'"([\w/-]+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8")))
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    assert listed == {name for name in pages if not name.startswith("adr/0")}
+
+
+def test_a_broken_link_of_the_site_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<h1 id="top">A</h1><a href="b.html#here">b</a><a href="#top">top</a>')
+    (tmp_path / "b.html").write_text('<p id="here">B</p><a href="https://example.com/">elsewhere</a>')
+    assert problems(tmp_path) == []
+    (tmp_path / "b.html").write_text(
+        '<a href="gone.html">x</a><img src="no.png"><script src="https://cdn.example/x.js">'
+    )
+    assert problems(tmp_path) == [
+        "a.html: b.html#here: no such heading",
+        "b.html: gone.html: no such file",
+        "b.html: no.png: no such file",
+        "b.html: loads https://cdn.example/x.js",
+    ]
