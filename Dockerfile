@@ -9,7 +9,7 @@ COPY requirements/run.txt requirements/run.txt
 COPY release release
 COPY src src
 # The constraints pin every version. Chroma runs in a container of its own, so its thin client is enough: half the image.
-RUN /opt/nur/bin/pip install -c requirements/run.txt '.[files,openai]' chromadb-client==1.5.9
+RUN /opt/nur/bin/pip install -c requirements/run.txt '.[files,openai,postgres,qdrant]' chromadb-client==1.5.9
 
 # Run: the environment, a user of its own, and a folder for the store.
 FROM python:3.11.15-slim-bookworm

@@ -30,6 +30,7 @@ from pydantic_settings import (
     BaseSettings,
     NoDecode,
     PydanticBaseSettingsSource,
+    SecretsSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
@@ -37,6 +38,7 @@ from pydantic_settings import (
 from nur.domain.errors import BadConfiguration
 
 CONFIG_FILE_VARIABLE = "NUR_CONFIG"
+SECRETS_VARIABLE = "NUR_SECRETS_DIR"
 LEAST_TOKEN_CHARACTERS = 16
 MASK = "********"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -191,9 +193,11 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then `nur.toml`."""
+        """Arguments, then the environment, then files of secrets, then `nur.toml`."""
         del dotenv_settings, file_secret_settings
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _config_file())
+        secrets = os.environ.get(SECRETS_VARIABLE)
+        files = [SecretsSettingsSource(settings_cls, secrets_dir=secrets)] if secrets else []
+        return init_settings, env_settings, *files, TomlConfigSettingsSource(settings_cls, _config_file())
 
     @field_validator("nur_allowed_hosts", "nur_allowed_origins", "sensitive_sources", mode="before")
     @classmethod
@@ -297,6 +301,9 @@ def load(**overrides: Any) -> Settings:
     named = os.environ.get(CONFIG_FILE_VARIABLE)
     if named and not Path(named).is_file():
         raise BadConfiguration(f"{CONFIG_FILE_VARIABLE}: there is no file {named}. Create it or unset the variable.")
+    secrets = os.environ.get(SECRETS_VARIABLE)
+    if secrets and not Path(secrets).is_dir():
+        raise BadConfiguration(f"{SECRETS_VARIABLE}: there is no folder {secrets}. Create it or unset the variable.")
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -308,6 +315,8 @@ def load(**overrides: Any) -> Settings:
 def from_environment() -> dict[str, str]:
     """What another process must find in its environment to have the same settings."""
     found = {name: os.environ[name] for name in map(str.upper, Settings.model_fields) if os.environ.get(name)}
+    if secrets := os.environ.get(SECRETS_VARIABLE):
+        found[SECRETS_VARIABLE] = secrets
     file = _config_file()
     return found | ({CONFIG_FILE_VARIABLE: str(file.absolute())} if file.is_file() else {})
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
-from nur.adapters.sql.moving.ends import Place, filling
+from nur.adapters.sql.moving.ends import StorePlace, filling
 from nur.adapters.sql.moving.move import move
 from nur.entrypoints.cli.app import run
 from tests.doubles.clock import ManualClock
@@ -20,7 +20,7 @@ from tests.store_backends import empty_database
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nur.adapters.sql.moving.move import Manifest
+    from nur.adapters.sql.moving.move import MoveManifest
     from tests.acceptance.conftest import Door, OpenDoor
 
 LONG = " ".join(f"Chapter {i} tells of the lighthouse keeper number {i} and his lamp." for i in range(300))
@@ -37,8 +37,8 @@ def on(url: str, folder: Path) -> dict[str, Any]:
     return {"database_url": url, "database_allow_unsynced": True, "nur_data_dir": folder}
 
 
-def go(source: Path | str, target: Path | str) -> Manifest:
-    return move(Place(source), Place(target), ManualClock(), lambda *_: None)
+def go(source: Path | str, target: Path | str) -> MoveManifest:
+    return move(StorePlace(source), StorePlace(target), ManualClock(), lambda *_: None)
 
 
 async def fill(nur: Door) -> None:
@@ -111,7 +111,7 @@ async def test_a_move_that_was_stopped_goes_on_and_copies_only_what_is_missing(
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        move(Place(tmp_path / "data"), Place(url), ManualClock(), stop_there)
+        move(StorePlace(tmp_path / "data"), StorePlace(url), ManualClock(), stop_there)
     second = {one.name: one.written for one in go(tmp_path / "data", url).tables}
     assert second["memory_notes"] == 0
     assert second["memory_note_chunks"] == 0
@@ -125,7 +125,7 @@ async def test_what_differs_in_the_target_is_copied_again(open_door: OpenDoor, u
     async with open_door() as nur:
         await fill(nur)
     store_id = go(tmp_path / "data", url).store_id
-    with filling(Place(url), store_id) as (engine, _), engine.begin() as connection:
+    with filling(StorePlace(url), store_id) as (engine, _), engine.begin() as connection:
         connection.execute(text("UPDATE memory_notes SET title = 'forged'"))
         connection.execute(text("DELETE FROM note_versions"))
     written = {one.name: one.written for one in go(tmp_path / "data", url).tables}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -42,7 +43,7 @@ def test_the_image_runs_as_a_user_of_its_own() -> None:
 
 
 def test_the_image_installs_what_is_pinned() -> None:
-    assert "-c requirements/run.txt '.[openai]'" in DOCKERFILE
+    assert "-c requirements/run.txt '.[files,openai,postgres,qdrant]'" in DOCKERFILE
     pinned = (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8")
     chroma = re.search(r"^chromadb==(\S+)", pinned, re.MULTILINE)
     assert chroma is not None
@@ -119,3 +120,72 @@ def test_compose_accepts_the_file(tmp_path: Path) -> None:
         check=False,
     )
     assert checked.returncode == 0, checked.stderr
+
+
+# Several machines
+
+SCALE_FILE = ROOT / "docker-compose.scale.yml"
+SCALE = yaml.safe_load(SCALE_FILE.read_text(encoding="utf-8"))
+KUSTOMIZE = ROOT / "deploy" / "kustomize"
+OURS = {"server-1", "server-2", "worker-1", "worker-2"}
+
+
+def test_the_scaled_stack_has_two_servers_two_workers_and_what_they_need() -> None:
+    services = SCALE["services"]
+    assert services.keys() == OURS | {"proxy", "postgres", "qdrant"}
+    assert {name for name in services if services[name].get("command") == ["nur", "worker"]} == {"worker-1", "worker-2"}
+    assert [name for name in services if "ports" in services[name]] == ["proxy"]
+    assert all(port.startswith("127.0.0.1:") for port in services["proxy"]["ports"])
+    folders = [services[name]["volumes"][0] for name in sorted(OURS)]
+    assert len(set(folders)) == len(OURS), "each process has a data folder of its own"
+    assert {folder.split(":")[0] for folder in folders} <= SCALE["volumes"].keys()
+    assert all("healthcheck" in services[name] for name in ("proxy", "postgres", "qdrant"))
+
+
+def test_no_secret_is_written_into_the_files() -> None:
+    fields = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+    used = set(SCALE["services"]["server-1"]["secrets"])
+    assert used <= fields, "a file's name is its setting's"
+    for name in OURS:
+        environment = SCALE["services"][name]["environment"]
+        assert not {key for key in environment if key.lower() in fields}
+        assert {key.lower() for key in environment} - {"nur_secrets_dir"} <= Settings.model_fields.keys()
+    assert all("file" in secret for secret in SCALE["secrets"].values())
+    written = "".join(file.read_text(encoding="utf-8") for file in KUSTOMIZE.glob("*.yaml"))
+    assert "kind: Secret\n" not in written
+
+
+def test_every_image_of_the_scaled_stack_is_pinned() -> None:
+    images = [service["image"] for service in SCALE["services"].values()]
+    images += [
+        found for file in KUSTOMIZE.glob("*.yaml") for found in re.findall(r"image: (\S+:\S+)", file.read_text("utf-8"))
+    ]
+    assert [image for image in images if not re.search(r":v?\d+\.\d+\.\d+", image)] == []
+
+
+def test_compose_accepts_the_scaled_stack(tmp_path: Path) -> None:
+    command = compose()
+    if command is None:
+        pytest.skip("compose is not installed")
+    for name in SCALE["secrets"]:
+        (tmp_path / name).write_text("secret")
+    asked = [*command, "-f", str(SCALE_FILE), "config", "--quiet"]
+    environment = {**os.environ, "NUR_SECRETS": str(tmp_path)}
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, env=environment, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+def test_kustomize_builds_the_base() -> None:
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not installed")
+    done = subprocess.run(["kubectl", "kustomize", str(KUSTOMIZE)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    built = list(yaml.safe_load_all(done.stdout))
+    deployments = {one["metadata"]["name"]: one["spec"] for one in built if one["kind"] == "Deployment"}
+    assert {name: spec["replicas"] for name, spec in deployments.items()} == {"nur-server": 2, "nur-worker": 2}
+    settings = next(one["data"] for one in built if one["kind"] == "ConfigMap")
+    assert {name.lower() for name in settings} - {"nur_secrets_dir"} <= Settings.model_fields.keys()
+    for spec in deployments.values():
+        pod = spec["template"]["spec"]
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert all("password" not in str(container.get("env", "")) for container in pod["containers"])

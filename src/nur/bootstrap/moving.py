@@ -10,20 +10,20 @@ from nur.ports.clock import SystemClock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nur.adapters.sql.moving.move import Manifest
+    from nur.adapters.sql.moving.move import MoveManifest
     from nur.settings import Settings
 
 NO_POSTGRES = "A move to or from PostgreSQL needs an extra: pip install 'nur-memory[postgres]'"
 
 
-def move_store(settings: Settings, target: str, progress: Callable[[str, int], None]) -> Manifest:
+def move_store(settings: Settings, target: str, progress: Callable[[str, int], None]) -> MoveManifest:
     """Copy the store of these settings to another place. Raises BadRequest, BadConfiguration, NotFound."""
-    from nur.adapters.sql.moving.ends import Place
+    from nur.adapters.sql.moving.ends import StorePlace
     from nur.adapters.sql.moving.move import move
 
     url = settings.database_url
-    source = Place(settings.nur_data_dir) if url is None else Place.parse(url.get_secret_value())
+    source = StorePlace(settings.nur_data_dir) if url is None else StorePlace.parse(url.get_secret_value())
     try:
-        return move(source, Place.parse(target), SystemClock(), progress)
+        return move(source, StorePlace.parse(target), SystemClock(), progress)
     except ImportError as error:
         raise BadConfiguration(NO_POSTGRES) from error

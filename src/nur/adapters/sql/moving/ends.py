@@ -31,13 +31,13 @@ _LOCK = text("SELECT pg_try_advisory_lock(7809624)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StorePlace:
     """Where a store is: a folder with a SQLite file, or the address of a PostgreSQL database."""
 
     address: str | Path
 
     @classmethod
-    def parse(cls, given: str) -> Place:
+    def parse(cls, given: str) -> StorePlace:
         """From `postgresql://…`, `sqlite:///folder` or a folder. Raises BadRequest."""
         if given.startswith(("postgresql:", "postgres:")):
             return cls(given.replace("postgres:", "postgresql:", 1))
@@ -50,7 +50,7 @@ class Place:
 
 
 @contextmanager
-def reading(place: Place) -> Iterator[Connection]:
+def reading(place: StorePlace) -> Iterator[Connection]:
     """One snapshot of a store that stays as it is; a folder is locked meanwhile. Raises NotFound, BadRequest."""
     if isinstance(place.address, str):
         with _disposed(_postgres(place.address)) as engine:
@@ -76,7 +76,7 @@ def reading(place: Place) -> Iterator[Connection]:
 
 
 @contextmanager
-def filling(place: Place, store_id: str) -> Iterator[tuple[Engine, LexicalIndex]]:
+def filling(place: StorePlace, store_id: str) -> Iterator[tuple[Engine, LexicalIndex]]:
     """A new store, or one that an earlier move of the same store began. Raises BadRequest for another one."""
     if isinstance(place.address, str):
         from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from nur.adapters.sql.lexical_index import LexicalIndex
-    from nur.adapters.sql.moving.ends import Place
+    from nur.adapters.sql.moving.ends import StorePlace
     from nur.adapters.sql.moving.tables import MovedTable
     from nur.ports.clock import Clock
 
@@ -30,14 +30,14 @@ _CHUNKS = {"memory_notes", "memory_note_chunks", "chunk_pieces"}
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class MoveManifest:
     """What was copied, table by table; the target has been read back and has the same hashes."""
 
     store_id: str
     tables: tuple[MovedTable, ...]
 
 
-def move(source: Place, target: Place, clock: Clock, progress: Callable[[str, int], None]) -> Manifest:
+def move(source: StorePlace, target: StorePlace, clock: Clock, progress: Callable[[str, int], None]) -> MoveManifest:
     """Copy everything. Run again after an interruption, it goes on; the source stays as it is.
 
     Raises BadRequest for a target that is not empty, StoreDamaged when the copy differs from the source.
@@ -48,7 +48,7 @@ def move(source: Place, target: Place, clock: Clock, progress: Callable[[str, in
         with reading(source) as connection:
             store_id = get_fact(connection, "store_id") or ""
             with filling(target, store_id) as (engine, lexical_index):
-                return Manifest(store_id, _copy(connection, engine, lexical_index, clock, progress))
+                return MoveManifest(store_id, _copy(connection, engine, lexical_index, clock, progress))
     except IntegrityError as error:
         raise BadRequest(
             "The source has changed since this move began. Empty the target and move again; the source is unchanged."

@@ -14,7 +14,7 @@ from nur.entrypoints.cli.client import data_dir_option
 from nur.settings import load
 
 if TYPE_CHECKING:
-    from nur.adapters.sql.moving.move import Manifest
+    from nur.adapters.sql.moving.move import MoveManifest
 
 
 @click.command()
@@ -40,7 +40,7 @@ def _show(name: str, rows: int) -> None:
     click.echo(f"\r{name}: {rows:,} rows\033[K", nl=False, err=True)
 
 
-def _report(manifest: Manifest, target: str) -> str:
+def _report(manifest: MoveManifest, target: str) -> str:
     lines = [f"{one.name:<24}{one.rows:>12,}  {one.sha256[:16]}" for one in manifest.tables if one.rows]
     where = "DATABASE_URL" if target.startswith("postgres") else "NUR_DATA_DIR"
     end = f"Every table was read back and has the same hash. Set {where} to the target and start the server."
