@@ -61,6 +61,16 @@ def test_an_unknown_host_is_turned_away_on_every_route(server: NurProcess, path:
     assert httpx2.get(server.url + path, headers={"Host": "evil.example:3000"}).status_code == 421
 
 
+def test_a_caller_who_is_turned_away_gets_a_problem(server: NurProcess) -> None:
+    refused = httpx2.get(f"{server.url}/v2/notes", headers={"Host": "evil.example:3000"})
+    assert refused.headers["content-type"] == "application/problem+json"
+    problem = refused.json()
+    assert (problem["status"], problem["code"], problem["retryable"]) == (421, "refused", False)
+    assert (
+        problem["detail"] == problem["message"] == "Unknown Host. Set NUR_ALLOWED_HOSTS to the name that clients use."
+    )
+
+
 @pytest.mark.parametrize("path", ["/mcp", "/health", "/metrics", "/livez"])
 def test_a_foreign_web_origin_is_turned_away_on_every_route(server: NurProcess, path: str) -> None:
     assert httpx2.get(server.url + path, headers={"Origin": "https://evil.example"}).status_code == 403

@@ -120,7 +120,7 @@ def hits(answer: dict[str, Any]) -> None:
             indented(console, Text(place, style="dim"))
         if item["times"]:
             indented(console, Text(_times(item["times"]), style="dim"))
-    if answer["confidence"] is not None:
+    if answer["confidence"] is not None and not answer["notice"]:  # which says that the match is weak
         click.secho(_fit(answer["confidence"]), dim=True)
     click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
 

@@ -22,6 +22,9 @@ OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/livez", "/readyz", "/he
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:@,/?#\[\]]+)(?::[0-9]{1,5})?")
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 JSON = "application/json"
+#: As the routes under /v2 answer; their module is imported with the first call to them, and not for this.
+PROBLEM = "application/problem+json"
+TITLES = {401: "Token needed", 403: "Web origin not allowed", 421: "Unknown host"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +99,7 @@ def _asks_first(origin: str, headers: Headers) -> bool:
 
 
 def _no(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"code": "refused", "message": message, "retryable": False}, status_code=status)
+    """A problem after RFC 9457, with the three fields that every error of ours has."""
+    problem = {"type": "urn:nur:problem:refused", "title": TITLES[status], "status": status, "detail": message}
+    fields = {"code": "refused", "message": message, "retryable": False}
+    return JSONResponse(problem | fields, status_code=status, media_type=PROBLEM)
