@@ -90,6 +90,14 @@ def test_patterns_and_missing_files(tmp_path: Path) -> None:
     assert look(tmp_path / "none.md") == {"none.md": "There is no such file or folder."}
 
 
+def test_what_a_pattern_finds_can_be_excluded_and_what_is_named_cannot(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("words")
+    choice = Choice(exclude=("b*",))
+    found = list(Discovery(choice)([str(tmp_path / "*.md"), str(tmp_path / "b.md")]))
+    assert [type(one).__name__ + one.path.name for one in found] == ["Founda.md", "Skippedb.md", "Foundb.md"]
+
+
 def test_a_named_file_is_taken_though_it_is_hidden(tmp_path: Path) -> None:
     write(tmp_path, ".notes.md")
     assert look(tmp_path / ".notes.md") == {".notes.md": "found"}

@@ -85,8 +85,14 @@ def command(
 def _ingest(
     found: list[Found], data_dir: str | None, described: Described, report: IngestReport, *, quiet: bool
 ) -> None:
-    if found:
+    if not found:
+        return
+    try:
         with_store(data_dir, lambda store: send_all(store, found, described, report, quiet=quiet))
+    except KeyboardInterrupt:
+        stored = f"{report.files.total():,} of {len(found):,} files are stored"
+        click.echo(f"Interrupted: {stored}. Run it again to go on; these are not read again.", err=True)
+        raise
 
 
 def _watch(

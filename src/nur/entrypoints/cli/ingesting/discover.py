@@ -106,7 +106,10 @@ class Discovery:
             if not matches:
                 yield Failed(path, "There is no such file or folder.")
             for match in map(Path, matches):
-                yield from self._folder(Path(os.path.realpath(match))) if match.is_dir() else self._file(match)
+                if is_pattern and _fits(match, match.parent, self.choice.exclude):
+                    yield Skipped(match, "excluded")
+                else:
+                    yield from self._folder(Path(os.path.realpath(match))) if match.is_dir() else self._file(match)
 
     def _folder(self, root: Path) -> Iterator[Found | Skipped | Failed]:
         rules = {root: Ignore() if self.choice.everything else Ignore.above(root).within(root)}
