@@ -10,7 +10,7 @@ COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-ur
 PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra qdrant --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit dist docs reference bench screenshots conformance faults mutants pins clean
+.PHONY: help serve test check unit dist docs reference changelog bench screenshots conformance faults mutants pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -84,6 +84,9 @@ faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 
 mutants: .venv/.dev ## change the code in a sample of places and see whether the fast tests notice; `make mutants ROOMS=domain SAMPLE=50`
 	nice -n 15 $(BIN)/python -m tests.mutants $(ROOMS) $(if $(SAMPLE),--sample $(SAMPLE))
+
+changelog: .venv/.dev ## collect the fragments of changes/ into CHANGELOG.md
+	$(BIN)/python -m release.changelog
 
 pins: ## pin every dependency again, in plain constraint files
 	$(PIN) -o requirements/run.txt

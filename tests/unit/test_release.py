@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur.entrypoints.mcp.server import tools
+from release import changelog
 from release.bundle import NO_NAME, manifest, server
 from release.model_files import provide
 from release.readme import links, page, registry_name
@@ -101,3 +102,15 @@ def test_a_picture_of_the_readme_is_shown_from_the_repository_or_left_out() -> N
     assert page(text, "", "2.0.0") == "Before.\n\nAfter."
     shown = page(text, "https://example.com/owner/nur", "2.0.0")
     assert "![A view](https://example.com/owner/nur/raw/v2.0.0/docs/images/view.png)" in shown
+
+
+OLD = "# Changes\n\n## 2.0.0 (2026-11-16)\n\n### Features\n\n- One.\n\n## 1.0 (2020-01-01)\n\n### Features\n\n- Old.\n"
+
+
+def test_fragments_are_added_to_the_section_of_a_version_that_has_one() -> None:
+    drafted = "## 2.0.0 (2026-12-01)\n\n### Features\n\n- Two.\n\n### Bugfixes\n\n- Three.\n"
+    text = changelog.merged(OLD, "2.0.0", drafted)
+    assert re.sub(r"\n+", "\n", text).splitlines() == [
+        *("# Changes", "## 2.0.0 (2026-11-16)", "### Features", "- One.", "- Two.", "### Bugfixes", "- Three."),
+        *("## 1.0 (2020-01-01)", "### Features", "- Old."),
+    ]
