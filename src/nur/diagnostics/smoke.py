@@ -242,7 +242,8 @@ async def _artifact(visitor: Visitor, word: str, sentences: int, seen: list[str]
 
 
 async def _hybrid(visitor: Visitor, word: str, artifact_id: str | None, seen: list[str]) -> None:
-    found = await visitor.call("hybrid_search", query=f"lamp of document {word}", include_memory=True, limit=10)
+    question = {"query": f"lamp of document {word}", "include_memory": True, "limit": 10}
+    found = await visitor.call("hybrid_search", **question, response_format="detailed")  # concise hits have no ranks
     hits = {hit["id"]: hit for hit in found["hits"]}
     if artifact_id is None or artifact_id not in hits:
         raise CheckFailed("the large artifact was not found", "See whether search is degraded: /health.")
