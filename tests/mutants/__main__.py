@@ -29,14 +29,20 @@ from tests.mutants.changed_module import FILE, SOURCE
 from tests.mutants.changes import Change, changes
 from tests.mutants.children import BROKEN, Job, outcomes
 from tests.mutants.code import LoadedFunctions
-from tests.mutants.reach import PACKAGE, ROOT, Reach, learn, learned_file
+from tests.mutants.reach import PACKAGE, ROOMS, ROOT, Reach, imports_file, learn, learn_imports, learned_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ROOMS = ("domain", "retrieval", "services")
-FAST = ("tests/unit/domain", "tests/unit/retrieval", "tests/unit/services", "tests/contract/stores")
+#: Tests in this process. Of the whole program, those that start no other.
+FAST = (
+    *("tests/unit/domain", "tests/unit/retrieval", "tests/unit/services", "tests/contract/stores"),
+    *("tests/unit/adapters/files/test_text.py", "tests/unit/adapters/files/test_chats.py"),
+    *(f"tests/acceptance/test_{name}_tools.py" for name in ("artifact", "history", "memory")),
+    *(f"tests/acceptance/test_rest_{name}.py" for name in ("kinds", "notes", "searches")),
+    *(f"tests/acceptance/test_{name}.py" for name in ("archive", "asked_times", "privacy", "uploads", "versions")),
+)
 #: Of the tests that reach a change; a line of every write is reached by hundreds.
 MOST_TESTS = 60
 CONTROLS = 8  #: selections of tests that run once without a change
@@ -67,7 +73,9 @@ class Mutation:
         empty_store_file()  # made once for every child, as is the folder of their temporary files
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         items = [item for item in session.items if "[postgres" not in item.nodeid]
-        reach = Reach(self._learned(items))
+        if not imports_file().exists():
+            learn_imports(imports_file())
+        reach = Reach(self._learned(items), imports_file())
         functions = LoadedFunctions(PACKAGE)
         gc.collect()
         gc.freeze()  # children share the memory of what is loaded
@@ -76,7 +84,10 @@ class Mutation:
         jobs = [
             Job(
                 str(mutant),
-                partial(_test, mutant, [by_name[test] for test in tests[str(mutant)]], functions),
+                partial(
+                    _test_apart if reach.acts_on_import(mutant.module, mutant.change) else _test,
+                    *(mutant, [by_name[test] for test in tests[str(mutant)]], functions),
+                ),
                 cpu_seconds=60 + 10 * round(reach.seconds(tests[str(mutant)])),
                 wall_seconds=900.0,
             )
@@ -131,8 +142,7 @@ def _learn(items: list[pytest.Item], file: Path) -> int:
 
 
 def _test(mutant: Mutant, items: list[pytest.Item], functions: LoadedFunctions) -> int:
-    if mutant.change.function is None:
-        return _test_apart(mutant, items)
+    assert mutant.change.function is not None
     functions.replace(PACKAGE / mutant.module, mutant.change.function, mutant.change.source)
     return _passes(items)
 
@@ -144,7 +154,7 @@ def _passes(items: list[pytest.Item]) -> int:
     return PASSED
 
 
-def _test_apart(mutant: Mutant, items: list[pytest.Item]) -> int:
+def _test_apart(mutant: Mutant, items: list[pytest.Item], _: LoadedFunctions) -> int:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "tests.mutants.changed_module"]
     with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as source:
         source.write(mutant.change.source)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "nur"
 CACHE = ROOT / ".mutants"
+ROOMS = ("domain", "retrieval", "services")  #: folders whose code is changed
 
 
 class Reach:
     """Read from what the tests of each file reached when they ran last."""
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, files: Iterable[Path], imported: Path) -> None:
+        self._imported = {(module, line) for module, line in json.loads(imported.read_text("utf-8"))}
         self._seconds: dict[str, float] = {}
         self._tests: dict[tuple[str, int], set[str]] = {}
         for file in files:
@@ -41,10 +45,17 @@ class Reach:
         """Tests that reach a change: those of its own module first, then the fastest; at most so many."""
         first, last = change.statement
         found = self._on(module, [change.line]) or self._on(module, range(first, last + 1))
-        if change.function is None:  # a constant or a default: any test of the module may notice
+        if self.acts_on_import(module, change):  # any test of the module may notice
             found = {test for (name, _), tests in self._tests.items() if name == str(module) for test in tests}
         own = f"/{module.parent}/test_{module.stem}.py"
         return sorted(found, key=lambda test: (own not in test, self._seconds[test], test))[:most]
+
+    def acts_on_import(self, module: Path, change: Change) -> bool:
+        """Whether a change is one of a constant or a default, or of a function that only runs while modules load."""
+        first, last = change.statement
+        lines = range(first, last + 1)
+        at_import = any((str(module), line) in self._imported for line in lines)
+        return change.function is None or (at_import and not self._on(module, lines))
 
     def seconds(self, tests: Iterable[str]) -> float:
         """CPU time of these tests, from their own measurement."""
@@ -78,6 +89,27 @@ def learn(items: list[pytest.Item], file: Path) -> None:
     partial = file.with_suffix(".partial")
     partial.write_text(json.dumps(learned), encoding="utf-8")
     partial.replace(file)
+
+
+def learn_imports(file: Path) -> None:
+    """Write which lines run while the modules of the package load, in a process where none is loaded yet."""
+    program = (
+        "import importlib, json, sys; from pathlib import Path; from coverage import Coverage; "
+        "package = Path(sys.argv[1]); found = Coverage(data_file=None, source=[str(package)], config_file=False); "
+        "found.start(); "
+        "[importlib.import_module('.'.join(('nur', *path.relative_to(package).with_suffix('').parts))) "
+        "for room in sys.argv[3:] for path in sorted((package / room).rglob('*.py')) if path.stem != '__init__']; "
+        "found.stop(); data = found.get_data(); "
+        "Path(sys.argv[2]).write_text(json.dumps([(str(Path(path).relative_to(package)), line) "
+        "for path in data.measured_files() for line in data.lines(path)]))"
+    )
+    CACHE.mkdir(exist_ok=True)
+    subprocess.run([sys.executable, "-c", program, str(PACKAGE), str(file), *ROOMS], check=True)
+
+
+def imports_file() -> Path:
+    """Where to find which lines run on import."""
+    return CACHE / f"imports-{_shared()[:16]}.json"
 
 
 def learned_file(test_file: Path) -> Path:
