@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nur.retrieval.text.sentences import split
+from nur.retrieval.text.sentences import pieces, split
 
 
 def _sentences(text: str) -> list[str]:
@@ -123,3 +123,50 @@ def test_time_is_linear(unit: str) -> None:
     started = time.process_time()
     split(text)
     assert time.process_time() - started < 5  # 0.6 s at most here; a quadratic scan takes minutes
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["1. Boil water. ", "2. Pour it."],  # the number of a list item
+        ["999. Pour it."],
+        ["1234. ", "It is a year."],  # too long for an item's number
+        ["In 123. ", "It ends."],  # not where the sentence begins
+        ["See no. 5 there. ", "Done."],
+        ["He said no. ", "Then he left."],  # no number follows
+        ["It is in the U.S. ", "The law says so."],
+        ["It is in the U.S. Army post."],
+        ["Hm… well. ", "Yes"],
+        ["Hm… ", "Well. ", "Yes"],
+        ["Wait!) then go. ", "Good."],
+        ["Wait!) ", "Then go."],
+        ['He said "Go." ', "Then he left."],
+        ['He said "Go." then he left.'],
+        ["3 . ", "It ends."],  # a stop that stands alone belongs to no word
+        [" \n Hello. ", "You there."],  # blank lines before the first sentence belong to it
+    ],
+)
+def test_stops_that_end_a_sentence_and_stops_that_do_not(sentences: list[str]) -> None:
+    text = "".join(sentences)
+    assert [text[start:end] for start, end in split(text)] == sentences
+
+
+@pytest.mark.parametrize(("letters", "ends"), [(49, True), (50, False), (51, False)])
+def test_a_line_of_fifty_characters_may_be_wrapped_and_a_shorter_one_is_not(letters: int, ends: bool) -> None:
+    line = "x" * letters + "\n"
+    for before in ("", "Earlier.\n"):
+        text = f"{before}{line}Yes it goes on"
+        assert (split(text)[-1] == (len(before + line), len(text))) is ends
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("aaaa bbbb, cccc dddd eeee", ["aaaa bbbb,", " cccc ", "dddd eeee"]),  # at clauses and spaces
+        ("a" * 25, ["a" * 10, "a" * 10, "a" * 5]),  # where there are none
+        ("abcdefghji\u0301jkl", ["abcdefghj", "i\u0301jkl"]),  # an accent stays with its letter
+        ("a" * 10, ["a" * 10]),
+    ],
+)
+def test_what_is_long_is_cut(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in pieces(text, 10)] == expected
