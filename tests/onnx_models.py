@@ -1,4 +1,4 @@
-"""Models small enough to read: a cross-encoder that sums the weights of words, and an embedder with a vector a word.
+"""Models small enough to read: a cross-encoder that sums weights of words, and an embedder with one vector per word.
 
 The model files are written by hand, field by field of ONNX's protocol buffers, so that no package is needed for them.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rest:
-    """Calls routes and gives back what a client sees."""
+    """Calls routes and returns what a client sees."""
 
     def __init__(self, client: httpx2.AsyncClient, services: Services) -> None:
         self.client = client

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Door:
-    """Calls tools and gives back what a client sees."""
+    """Calls tools and returns what a client sees."""
 
     def __init__(self, client: Client, services: bootstrap.Services) -> None:
         self.client = client

@@ -68,7 +68,7 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that appends a line to what it is given; its file can be written anew."""
+    """A program that appends a line to what it is given; its file can be written again."""
     program = tmp_path / "editor"
     program.write_text('#!/bin/sh\necho "Added by hand." >> "$1"\n')
     program.chmod(0o755)

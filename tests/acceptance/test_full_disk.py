@@ -56,7 +56,7 @@ class LoggedServer(NurProcess):
 
 
 def fill(disk: Path) -> Path:
-    """Fill the disk; gives back the file that does."""
+    """Fill the disk; returns the file that does."""
     ballast = disk / "ballast"
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:

@@ -39,7 +39,7 @@ def copied(source: Path, target: Path) -> Path:
 
 
 def leave_log(folder: Path) -> bytes:
-    """End a server without letting it fold its log into the file; gives back the log."""
+    """End a server without letting it fold its log into the file; returns the log."""
     server = NurProcess(folder)
     server.start()
     try:

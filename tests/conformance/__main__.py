@@ -28,7 +28,7 @@ START_SECONDS = 60
 
 
 def main() -> int:
-    """Run everything; gives back the exit code."""
+    """Run everything; returns the exit code."""
     node = Node()
     node.install(CONFORMANCE, INSPECTOR)
     with tempfile.TemporaryDirectory() as folder, NurProcess(Path(folder) / "data", LOG_LEVEL="ERROR") as server:

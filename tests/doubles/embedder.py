@@ -47,7 +47,7 @@ class InMemoryEmbedder:
         self.embedded = 0
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector a text, in order."""
+        """One unit vector per text, in order."""
         self._answer_for(len(texts))
         vectors = np.empty((len(texts), self.model.dimensions), np.float32)
         for place, text in enumerate(texts):
@@ -89,7 +89,7 @@ class InMemoryPieceEmbedder(InMemoryEmbedder):
         self._synonyms = synonyms
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector a text, in order."""
+        """One unit vector per text, in order."""
         return await super().embed([self._plain(text) for text in texts], progress)
 
     async def embed_query(self, text: str) -> Floats:

@@ -92,7 +92,7 @@ class NurProcess:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """Ask it to leave; gives back its exit code."""
+        """Ask it to leave; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)

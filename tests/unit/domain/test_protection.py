@@ -67,7 +67,7 @@ OVER = {"retention": Retention.CUSTOM, "expires_at": START}
         ({}, CUSTOM, (Retention.CUSTOM, START + DAY)),
         ({"retention": Retention.FOREVER}, CUSTOM, (Retention.FOREVER, None)),
         ({}, {"retention": Retention.UNTIL_RESOLVED}, (Retention.UNTIL_RESOLVED, None)),
-        ({}, OVER, (Retention.FOREVER, None)),  # expired: it starts anew
+        ({}, OVER, (Retention.FOREVER, None)),  # expired: it starts again
         ({}, {**CUSTOM, "status": Status.DELETED}, (Retention.FOREVER, None)),
     ],
 )

@@ -95,7 +95,7 @@ def read(path: Path, passphrase: str | None, folder: Path | None, progress: Call
 
 
 class _Watched(io.RawIOBase):
-    """A file that tells how much was read of it."""
+    """A file that reports how much of it was read."""
 
     def __init__(self, file: IO[bytes], progress: Callable[[int], None]) -> None:
         self._file, self._progress = file, progress

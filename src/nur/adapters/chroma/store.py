@@ -89,10 +89,10 @@ class ChromaStore:
     def existing(self, note_ids: Sequence[str]) -> list[ExistingRecord]:
         """All records of these notes, parents among them."""
         groups = [note_ids[start : start + _NOTES_A_QUESTION] for start in range(0, len(note_ids), _NOTES_A_QUESTION)]
-        return [record for name in names.ALL for group in groups for record in self._held_in(name, list(group))]
+        return [record for name in names.ALL for group in groups for record in self._existing_in(name, list(group))]
 
     def upsert(self, name: str, records: Sequence[ChromaRecord], existing: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write complete records; `held` is the existing metadata, by id."""
+        """Write complete records; `existing` is the metadata of those that exist, by id."""
         for batch in self._batches(records):
             self._upsert_batch(name, batch, existing)
 
@@ -131,7 +131,7 @@ class ChromaStore:
             del self._known[name]
             self.client.delete_collection(name + self._suffix)
 
-    def _held_in(self, name: str, note_ids: list[str]) -> list[ExistingRecord]:
+    def _existing_in(self, name: str, note_ids: list[str]) -> list[ExistingRecord]:
         where: Any = {"note_id": {"$in": note_ids}}
         answer = self._on("get", name, lambda collection: collection.get(where=where, include=["metadatas"]))
         if answer is None:

@@ -92,7 +92,7 @@ class ValueCodes:
 
 
 class Columns:
-    """What can be asked of a block of rows, an array a column.
+    """What can be asked of a block of rows, one array per column.
 
     A missing number is NaN, of which every comparison is false: `not confidence < asked` lets it pass,
     `occurred >= asked` does not.

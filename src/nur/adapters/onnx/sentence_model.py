@@ -23,7 +23,7 @@ SETTING = "ONNX_MODEL"
 DEFAULT_MAX_TOKENS = 256
 #: Names that makers give to the instruction before a stored text.
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-WORD_VECTORS = 3  #: axes of an output that has a vector a token; one that has a vector a text has two
+WORD_VECTORS = 3  #: axes of an output with one vector per token; one vector per text has two
 
 
 class SentenceModel:

@@ -33,7 +33,7 @@ class Converted:
             self._unreadable += [item for item in batch if isinstance(item, UnreadableItem)]
         yield end(len(self._places))
 
-    def told(self, report: dict[str, Any]) -> dict[str, Any]:
+    def with_places(self, report: dict[str, Any]) -> dict[str, Any]:
         """The report with the places of the source instead of our line numbers, and with what could not be read."""
         unreadable = [{"place": one.place, "reason": one.reason} for one in self._unreadable]
         refused = [

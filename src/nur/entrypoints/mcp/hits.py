@@ -74,8 +74,8 @@ def when(hit: Hit, zone: Zone) -> str:
     By the calendar of `zone`: `2026-05-07 "yesterday", said 2026-05-08`.
     """
     named = ((one.window, passage.quote(one)) for passage in hit.passages for one in passage.times)
-    told = [f'{window} "{one_line(quote)}"' for window, quote in named if str(window.first.year) not in quote]
-    return ", ".join([*dict.fromkeys(told[:MOST_TIMES]), f"said {day_of(hit.note.said_at, zone)}"])
+    shown = [f'{window} "{one_line(quote)}"' for window, quote in named if str(window.first.year) not in quote]
+    return ", ".join([*dict.fromkeys(shown[:MOST_TIMES]), f"said {day_of(hit.note.said_at, zone)}"])
 
 
 def near_identical(hit: Hit) -> list[str]:

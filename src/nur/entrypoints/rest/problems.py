@@ -82,7 +82,7 @@ class Problem(BaseModel):
 
 
 class Refusal(BaseModel):
-    """What a caller is told that is turned away before any route."""
+    """The response to a caller who is refused before any route."""
 
     code: str = Field(examples=["refused"])
     message: str

@@ -206,7 +206,7 @@ class ItemOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """An answer, best first, one item a note."""
+    """An answer, best first, one item per note."""
 
     search_id: UUID
     trace_id: str | None

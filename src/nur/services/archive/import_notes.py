@@ -84,8 +84,8 @@ class ImportNotes:
             read = [(line, report.read(line, record)) for (line, _), record in zip(batch, records, strict=True)]
             await asyncio.gather(*(self._store(line, note, caller, report, dry_run=dry_run) for line, note in read))
             self.wake()
-        told = {outcome.value: count for outcome, count in report.outcomes.items()}
-        log.info("imported", dry_run=dry_run, failed=report.failed, **told)
+        counts = {outcome.value: count for outcome, count in report.outcomes.items()}
+        log.info("imported", dry_run=dry_run, failed=report.failed, **counts)
         return report
 
     async def _store(

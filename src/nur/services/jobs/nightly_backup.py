@@ -44,7 +44,7 @@ class NightlyBackup:
             await self.clock.sleep(LOOK_EVERY_SECONDS)
 
     async def once(self) -> bool:
-        """Make a backup if one is due; returns whether one was made. A failure is logged and told by `error`."""
+        """Make a backup if one is due; returns whether one was made. A failure is logged and reported by `error`."""
         if self.clock.monotonic() < self._retry_at:
             return False
         now, started = self.clock.now(), self.clock.monotonic()

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: names and values, one line per record. Chat exports are told by their shape."""
+"""JSON and JSON lines: names and values, one line per record. Chat exports are known by their shape."""
 
 from __future__ import annotations
 

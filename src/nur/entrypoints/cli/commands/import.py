@@ -64,7 +64,7 @@ def command(
             report = await store.import_lines(own if converted is None else converted.pieces(), dry_run=dry_run)
         if store.is_own and not dry_run:
             await _embed(store, quiet=as_json)
-        return report if converted is None else converted.told(report)
+        return report if converted is None else converted.with_places(report)
 
     report = with_store(data_dir, send)
     showing.as_json(report) if as_json else _show(report, dry_run=dry_run)

@@ -40,9 +40,9 @@ _BY_LOOKS = (_CODE, _EMAIL, _MARKDOWN, _CHAT)
 
 def _sections(text: str, artifact_type: str | None) -> tuple[list[Section], _Format]:
     """The sections, as the artifact's type says or, if it finds none, as the text looks."""
-    told = _BY_TYPE.get(artifact_type or "")
-    if told is not None and len(found := told.sections(text)) > 1:
-        return found, told
+    stated = _BY_TYPE.get(artifact_type or "")
+    if stated is not None and len(found := stated.sections(text)) > 1:
+        return found, stated
     for form in _BY_LOOKS:
         if form.looks_like(text):
             return form.sections(text), form

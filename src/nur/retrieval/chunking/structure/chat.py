@@ -1,4 +1,4 @@
-"""Chats and transcripts: a section a turn."""
+"""Chats and transcripts: one section per turn."""
 
 from __future__ import annotations
 

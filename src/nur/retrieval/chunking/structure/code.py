@@ -1,4 +1,4 @@
-"""Code: a section a function or class, with the comments and decorators above it.
+"""Code: one section per function or class, with the comments and decorators above it.
 
 Lines are read, not parsed: a fragment, a language we do not know or a syntax error costs a section, never an error.
 Indentation shows nesting.

@@ -1,4 +1,4 @@
-"""Email: a section a reply, a forwarded message or a depth of quotation."""
+"""Email: one section per reply, forwarded message and depth of quotation."""
 
 from __future__ import annotations
 
