@@ -15,10 +15,12 @@ from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.fingerprint import FINGERPRINT
+from nur.retrieval.statements.deriver import STATEMENTS
 from nur.retrieval.times.deriver import times_deriver
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes
+from nur.services.context.brief import MakeBrief
 from nur.services.embedding_health import EmbeddingHealth
 from nur.services.health import Health
 from nur.services.idempotency import Idempotency
@@ -118,6 +120,7 @@ class Services:
     explain: Explain
     search_log: SearchLog
     repeat_search: RepeatSearch
+    make_brief: MakeBrief
     list_notes: ListNotes
     list_conversations: ListConversations
     forget: Forget
@@ -157,7 +160,7 @@ def assemble(
     derivers: Sequence[Deriver] | None = None,
 ) -> Services:
     """The use cases over open ports; without `derivers` those of Nur. Raises BadConfiguration for a bad tokenizer."""
-    derivers = (FINGERPRINT, times_deriver(_zone(settings))) if derivers is None else derivers
+    derivers = (FINGERPRINT, STATEMENTS, times_deriver(_zone(settings))) if derivers is None else derivers
     notes, chunks = stores.notes, stores.chunks
     version = embedder.model.version
     privacy = PrivacyFilter(settings.privacy_enforcement)
@@ -208,6 +211,7 @@ def assemble(
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
         search=search,
         repeat_search=RepeatSearch(search_log, stores.search_log, chunks, notes, privacy, clock, _zone(settings)),
+        make_brief=MakeBrief(stores.briefs, search, privacy, clock, _zone(settings)),
         list_notes=list_notes,
         list_conversations=ListConversations(stores.conversations, list_notes, privacy, clock),
         forget=forget,

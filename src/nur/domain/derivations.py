@@ -28,8 +28,19 @@ class TimeRow:
     end_day: int  #: the day after the last
 
 
+@dataclass(frozen=True, slots=True)
+class StatementRow:
+    """A statement in a note's text (`retrieval.statements`)."""
+
+    start_char: int
+    end_char: int
+    kind: str  #: a StatementKind
+    trust: str  #: a Trust
+    speaker: str
+
+
 #: A row of any deriver. Its fields are the columns of the deriver's table.
-DerivedRow: TypeAlias = FingerprintBand | TimeRow
+DerivedRow: TypeAlias = FingerprintBand | TimeRow | StatementRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from nur.domain.errors import NurError
     from nur.ports.archive import Archive
+    from nur.ports.briefs import BriefStore
     from nur.ports.chunks import ChunkStore
     from nur.ports.conversations import ConversationStore
     from nur.ports.derivations import DerivationStore, FingerprintStore
@@ -67,6 +68,11 @@ class Stores(Protocol):
     @property
     def fingerprints(self) -> FingerprintStore:
         """Which notes have nearly the same words."""
+        ...
+
+    @property
+    def briefs(self) -> BriefStore:
+        """What a brief is made of."""
         ...
 
     @property

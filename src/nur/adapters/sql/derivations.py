@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 
 from nur.adapters.sql import outbox
 from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching
-from nur.adapters.sql.tables import derivations, fingerprint_bands, memory_notes, note_times
+from nur.adapters.sql.tables import derivations, fingerprint_bands, memory_notes, note_statements, note_times
 from nur.domain.errors import Conflict
 from nur.domain.notes import NoteId
 from nur.ports.outbox import Task
@@ -30,7 +30,7 @@ _notes = memory_notes.c
 
 # Built once: composing a statement costs more than running it.
 _INSERT = insert(derivations).returning(_derived.derivation_id)
-_INSERT_ROWS = {table.name: insert(table) for table in (fingerprint_bands, note_times)}
+_INSERT_ROWS = {table.name: insert(table) for table in (fingerprint_bands, note_statements, note_times)}
 _DROP = delete(derivations).where(_derived.note_id == bindparam("of_note"))
 _CARRY_OVER = (
     update(derivations).where(_derived.note_id == bindparam("of_note")).values(revision=bindparam("to_revision"))

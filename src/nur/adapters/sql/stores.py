@@ -8,6 +8,7 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from nur.adapters.sql.archive import SqlArchive
+from nur.adapters.sql.briefs import SqlBriefStore
 from nur.adapters.sql.chunks import SqlChunkStore
 from nur.adapters.sql.conversations import SqlConversationStore
 from nur.adapters.sql.derivations import SqlDerivationStore, SqlFingerprintStore
@@ -46,6 +47,7 @@ class SqlStores:
         self.index_marks = SqlIndexMarks(run)
         self.derivations = SqlDerivationStore(run)
         self.fingerprints = SqlFingerprintStore(run)
+        self.briefs = SqlBriefStore(run)
         self.outbox = SqlOutbox(run)
         self.search_log = SqlSearchLog(run)
         self.idempotency = SqlIdempotencyStore(run)

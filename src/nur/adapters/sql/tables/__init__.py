@@ -18,7 +18,7 @@ from nur.adapters.sql.tables.chunks import (
     note_chunk_embeddings,
     note_embeddings,
 )
-from nur.adapters.sql.tables.derivations import derivations, fingerprint_bands, note_times
+from nur.adapters.sql.tables.derivations import derivations, fingerprint_bands, note_statements, note_times
 from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_versions
 from nur.adapters.sql.tables.schema import metadata
 from nur.adapters.sql.tables.searches import memory_hits, search_trace_items, search_traces
@@ -39,6 +39,7 @@ __all__ = [
     "metadata",
     "note_chunk_embeddings",
     "note_embeddings",
+    "note_statements",
     "note_times",
     "note_versions",
     "search_trace_items",

@@ -31,6 +31,19 @@ note_times = Table(
     sqlite_with_rowid=False,
 )
 
+note_statements = Table(
+    "note_statements",
+    metadata,
+    Column("derivation_id", BIG_KEY, ForeignKey("derivations.derivation_id", ondelete="CASCADE"), primary_key=True),
+    Column("start_char", Integer, primary_key=True),
+    Column("end_char", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("trust", String, nullable=False),
+    Column("speaker", String, nullable=False),
+    Index("ix_note_statements", "kind", "trust"),
+    sqlite_with_rowid=False,
+)
+
 fingerprint_bands = Table(
     "fingerprint_bands",
     metadata,

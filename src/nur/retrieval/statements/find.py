@@ -1,0 +1,124 @@
+"""Find the statements of a text: sentences, or clauses of long ones, that a set phrase marks."""
+
+from __future__ import annotations
+
+import re
+
+from nur.domain.statements import Statement, StatementKind
+from nur.retrieval.statements.phrases import (
+    BY_PHRASE,
+    INSTRUCTION_CONDITION,
+    INSTRUCTION_START,
+    NO_IMPERATIVE,
+    TRIGGERS,
+)
+from nur.retrieval.text.sentences import pieces
+from nur.retrieval.times.triggers import split_words
+
+#: A longer sentence is quoted by the clause around the phrase: people dictate whole paragraphs without a stop.
+LONGEST_QUOTE = 240
+SHORTEST_QUOTE = 8
+MOST_BEFORE = 80  #: characters of a long sentence before the phrase, where a clause begins there
+LEAST_AFTER = 40  #: a clause that ends at once after the phrase says too little
+MOST_STATEMENTS = 200  #: in one note
+#: Sentences beyond this are cut where a clause ends, so that no pattern reads a long line twice.
+LONGEST_SENTENCE = 2_000
+
+#: Nobody says anything in these: code, quoted mail, links, and what Nur itself put into a conversation.
+_SKIPPED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<nur-memory\b.*?(?:</nur-memory>|\Z)|^[ \t]*>[^\n]*|https?://\S+",
+    re.DOTALL | re.MULTILINE,
+)
+_DIGIT = re.compile(r"\d")
+_OPENING = re.compile(r"[\s\-*•+#>\"'“”‘’(\[]*(?:\d{1,3}[.)]\s+)?")
+_CLOSING = " \t\r\n\"'“”‘’)]"
+#: Where a clause of a long sentence ends.
+_CLAUSE_END = re.compile(
+    r"[,;:]\s+(?:and|so|but|can|could|how|what|which|considering|given|since|because|here)?\b|[.!?]\s"
+)
+
+
+def find_statements(text: str, kinds: frozenset[StatementKind] = frozenset(StatementKind)) -> list[Statement]:
+    """The statements of these kinds in a text, in its order; at most one for each sentence."""
+    spoken = _SKIPPED.sub(lambda skipped: " " * (skipped.end() - skipped.start()), text)
+    if not _triggered(spoken, kinds):
+        return []
+    found: list[Statement] = []
+    for start, end in pieces(spoken, LONGEST_SENTENCE):
+        triggered = _triggered(spoken[start:end], kinds)
+        statement = _statement(spoken, start, end, triggered) if triggered else None
+        if statement is not None:
+            found.append(statement)
+            if len(found) == MOST_STATEMENTS:
+                break
+    return found
+
+
+def _triggered(text: str, kinds: frozenset[StatementKind]) -> frozenset[StatementKind]:
+    """The kinds whose phrases may be in the text."""
+    words = split_words(text.lower())
+    found = {kind for kind in kinds if kind in TRIGGERS and not TRIGGERS[kind].isdisjoint(words)}
+    if StatementKind.VALUE in kinds and _DIGIT.search(text):
+        found.add(StatementKind.VALUE)
+    return frozenset(found)
+
+
+def whole(text: str, kind: StatementKind) -> list[Statement]:
+    """The text as one statement of this kind: somebody declared what it is. A long one is quoted by its beginning."""
+    start, end = _trimmed(text, 0, len(text))
+    if end - start > LONGEST_QUOTE:
+        first_start, first_end = next(iter(pieces(text[start:end], LONGEST_QUOTE)))
+        start, end = _trimmed(text, start + first_start, start + first_end)
+    return [Statement(start, end, kind)] if end > start else []
+
+
+def _statement(text: str, start: int, end: int, kinds: frozenset[StatementKind]) -> Statement | None:
+    opening = _OPENING.match(text, start, end)
+    start = opening.end() if opening else start
+    if StatementKind.INSTRUCTION in kinds and _is_instruction(text, start, end):
+        return _quoted(text, start, end, (start, start), StatementKind.INSTRUCTION)
+    for kind, pattern in BY_PHRASE:
+        match = pattern.search(text, start, end) if kind in kinds else None
+        if match is not None and (kind is StatementKind.QUESTION or not _is_asked(text, match.end(), end)):
+            return _quoted(text, start, end, match.span(), kind)
+    return None
+
+
+def _is_instruction(text: str, start: int, end: int) -> bool:
+    if _is_asked(text, start, end):
+        return False
+    if INSTRUCTION_START.match(text, start, end):
+        return True
+    return INSTRUCTION_CONDITION.search(text, start, end) is not None and NO_IMPERATIVE.match(text, start, end) is None
+
+
+def _is_asked(text: str, start: int, end: int) -> bool:
+    """Whether the clause that begins here ends in a question mark: "I prefer tea, can you get some?" does not."""
+    return _CLAUSE_END.search(text, start, end) is None and text[start:end].rstrip(_CLOSING).endswith("?")
+
+
+def _quoted(text: str, start: int, end: int, phrase: tuple[int, int], kind: StatementKind) -> Statement | None:
+    """The sentence; of a long one the clauses around the phrase."""
+    if end - start > LONGEST_QUOTE:
+        start, end = _clauses(text, start, end, phrase)
+    start, end = _trimmed(text, start, end)
+    return Statement(start, end, kind) if end - start >= SHORTEST_QUOTE else None
+
+
+def _clauses(text: str, start: int, end: int, phrase: tuple[int, int]) -> tuple[int, int]:
+    before = [match.end() for match in _CLAUSE_END.finditer(text, start, phrase[0])]
+    start = next((place for place in before if phrase[0] - place <= MOST_BEFORE), before[-1] if before else start)
+    ends = (match.start() for match in _CLAUSE_END.finditer(text, phrase[1] + LEAST_AFTER, end))
+    end = next(ends, end)
+    if end - start <= LONGEST_QUOTE:
+        return start, end
+    blank = text.rfind(" ", phrase[1], start + LONGEST_QUOTE)  # never inside a word
+    return start, blank if blank > 0 else min(end, start + LONGEST_QUOTE)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
