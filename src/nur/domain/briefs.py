@@ -50,7 +50,7 @@ class BriefSection:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A brief that fits its budget: the text alone, and the sections alone as JSON."""
+    """A brief whose text fits its budget."""
 
     text: str
     sections: tuple[BriefSection, ...]

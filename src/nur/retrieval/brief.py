@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nur.domain.briefs import Brief, BriefLine, BriefSection
 from nur.retrieval.text.tokens import count
@@ -79,7 +79,7 @@ class _Taker:
 
 
 def compose(offered: Sequence[OfferedSection], today: date, project: str | None, max_tokens: int) -> Brief:
-    """The brief: no longer than `max_tokens`, neither as a text nor as the JSON of its sections."""
+    """The brief: no longer than `max_tokens`, neither as a text nor as a string in JSON."""
     takers = [_Taker(section, deque(section.lines)) for section in offered]
     room = max_tokens - count(_text((), today, project))
     budgets = [section.share * room for section in offered]
@@ -92,18 +92,8 @@ def compose(offered: Sequence[OfferedSection], today: date, project: str | None,
     while sections and _size(sections, today, project) > max_tokens:
         sections = _without_last_line(sections)
     text = _text(sections, today, project)
-    return Brief(text, sections, count(text), left_out=sum(len(taker.waiting) for taker in takers))
-
-
-def as_json(sections: Sequence[BriefSection]) -> list[dict[str, Any]]:
-    """The sections for programs."""
-    return [
-        {
-            "title": section.title,
-            "lines": [{"quote": line.quote, "id": line.public_id, "date": str(line.day)} for line in section.lines],
-        }
-        for section in sections
-    ]
+    shown = sum(len(section.lines) for section in sections)
+    return Brief(text, sections, count(text), sum(len(taker.waiting) + len(taker.taken) for taker in takers) - shown)
 
 
 def _without_last_line(sections: tuple[BriefSection, ...]) -> tuple[BriefSection, ...]:
@@ -113,8 +103,8 @@ def _without_last_line(sections: tuple[BriefSection, ...]) -> tuple[BriefSection
 
 
 def _size(sections: tuple[BriefSection, ...], today: date, project: str | None) -> int:
-    as_text = count(_text(sections, today, project))
-    return max(as_text, count(json.dumps(as_json(sections), ensure_ascii=False)))
+    text = _text(sections, today, project)
+    return max(count(text), count(json.dumps(text, ensure_ascii=False)))
 
 
 def _text(sections: Sequence[BriefSection], today: date, project: str | None) -> str:

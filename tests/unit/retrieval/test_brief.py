@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.briefs import BriefLine
-from nur.retrieval.brief import EMPTY, LONGEST_QUOTE, OfferedSection, as_json, compose, one_line
+from nur.retrieval.brief import EMPTY, LONGEST_QUOTE, OfferedSection, compose, one_line
 from nur.retrieval.text.tokens import count
 
 TODAY = date(2026, 5, 8)
@@ -89,4 +89,4 @@ def test_a_brief_is_never_longer_than_asked(quotes: list[list[str]], most: int) 
     offered = [section(f"Section {place}", 0.3, *some) for place, some in enumerate(quotes)]
     brief = compose(offered, TODAY, "oak", most)
     assert count(brief.text) == brief.tokens <= most
-    assert count(json.dumps(as_json(brief.sections), ensure_ascii=False)) <= most
+    assert count(json.dumps(brief.text, ensure_ascii=False)) <= most
