@@ -88,6 +88,9 @@ class Settings(BaseSettings):
     nur_timezone: str | None = Field(
         default=None, description="time zone of the people who use the store, such as Europe/Berlin; else the system's"
     )
+    nur_hook_timeout: float = Field(
+        default=1.5, gt=0, le=60, description="seconds that nur hook may take; a prompt waits for it"
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="INFO", description="least important lines to log"
     )

@@ -101,7 +101,7 @@ async def _client(services: bootstrap.Services, mode: str = "auto") -> AsyncIter
     async def provide() -> AsyncIterator[bootstrap.Services]:
         yield services
 
-    async with Client(make_server(tools(provide)), mode=mode) as client:
+    async with Client(make_server(tools(provide), provide), mode=mode) as client:
         yield client
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
 from tests.servers.nur_server import NurProcess
 
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NurProcess]:
 async def test_both_paths_answer_both_protocol_eras(server: NurProcess, path: str, mode: str) -> None:
     async with Client(server.url + path, mode=mode) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
-        assert names[:4] == ["memory_store", "memory_search", "memory_list", "memory_delete"]
+        assert names[:3] == ["memory_context", "search_everything", "memory_store"]
         result = await client.call_tool(
             "memory_store", {"content": f"{path} {mode}", "type": "fact", "confidence": 1.0}
         )
@@ -102,15 +102,19 @@ def test_a_page_of_another_port_changes_nothing_unless_its_browser_asks_first(se
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_is_not_there_is_not_offered(server: NurProcess, mode: str) -> None:
+async def test_no_changes_of_lists_that_never_change_are_announced(server: NurProcess, mode: str) -> None:
     async with Client(f"{server.url}/mcp", mode=mode) as client:
         offered = client.server_capabilities
-        assert (offered.prompts, offered.resources) == (None, None)
         assert offered.tools is not None
-        assert not offered.tools.list_changed
-        for ask in (client.list_prompts, client.list_resources):
-            with pytest.raises(MCPError, match="Method not found"):
-                await ask()
+        assert offered.prompts is not None
+        assert offered.resources is not None
+        changing = (offered.tools.list_changed, offered.prompts.list_changed, offered.resources.list_changed)
+        assert not any((*changing, offered.resources.subscribe))
+        assert {prompt.name for prompt in (await client.list_prompts()).prompts} == {
+            "start_session",
+            "what_changed",
+            "recall",
+        }
 
 
 @pytest.mark.parametrize(

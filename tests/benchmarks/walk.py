@@ -101,7 +101,7 @@ async def _walk(report: Report) -> None:
             async def provide() -> AsyncIterator[Services]:
                 yield services
 
-            async with Client(make_server(tools(provide))) as client, rest_of(services) as rest:
+            async with Client(make_server(tools(provide), provide)) as client, rest_of(services) as rest:
 
                 async def tool(name: str, **arguments: Any) -> None:
                     assert not (await client.call_tool(name, arguments)).is_error

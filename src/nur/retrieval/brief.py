@@ -68,7 +68,7 @@ class _Taker:
             line = self.waiting[0]
             words = frozenset(line.quote.casefold().split())
             if not any(len(words & other) >= SAME * len(words | other) for other in seen):
-                cost = count(f"{line}\n") + (0 if self.taken else count(f"## {self.section.title}\n"))
+                cost = _cost(f"{line}\n") + (0 if self.taken else _cost(f"## {self.section.title}\n"))
                 if spent + cost > budget:
                     break
                 spent += cost
@@ -81,7 +81,7 @@ class _Taker:
 def compose(offered: Sequence[OfferedSection], today: date, project: str | None, max_tokens: int) -> Brief:
     """The brief: no longer than `max_tokens`, neither as a text nor as a string in JSON."""
     takers = [_Taker(section, deque(section.lines)) for section in offered]
-    room = max_tokens - count(_text((), today, project))
+    room = max_tokens - _cost(_text((), today, project).replace(EMPTY, HEADER))
     budgets = [section.share * room for section in offered]
     seen: list[frozenset[str]] = []
     for taker, budget in zip(takers, budgets, strict=True):
@@ -89,22 +89,23 @@ def compose(offered: Sequence[OfferedSection], today: date, project: str | None,
     for taker in takers:  # what one section left goes to the others
         room -= taker.take(room, seen)
     sections = tuple(BriefSection(taker.section.title, tuple(taker.taken)) for taker in takers if taker.taken)
-    while sections and _size(sections, today, project) > max_tokens:
-        sections = _without_last_line(sections)
+    while sections and _cost(_text(sections, today, project)) > max_tokens:
+        sections = _shortened(sections)
     text = _text(sections, today, project)
     shown = sum(len(section.lines) for section in sections)
     return Brief(text, sections, count(text), sum(len(taker.waiting) + len(taker.taken) for taker in takers) - shown)
 
 
-def _without_last_line(sections: tuple[BriefSection, ...]) -> tuple[BriefSection, ...]:
-    *others, last = sections
-    shorter = BriefSection(last.title, last.lines[:-1])
-    return (*others, shorter) if shorter.lines else tuple(others)
+def _shortened(sections: tuple[BriefSection, ...]) -> tuple[BriefSection, ...]:
+    """Without the last line of the longest section."""
+    longest = max(sections, key=lambda one: len(one.lines))
+    shorter = (BriefSection(one.title, one.lines[:-1]) if one is longest else one for one in sections)
+    return tuple(one for one in shorter if one.lines)
 
 
-def _size(sections: tuple[BriefSection, ...], today: date, project: str | None) -> int:
-    text = _text(sections, today, project)
-    return max(count(text), count(json.dumps(text, ensure_ascii=False)))
+def _cost(text: str) -> int:
+    """Tokens of a text, as it is and as a string in JSON: the larger number."""
+    return max(count(text), count(json.dumps(text, ensure_ascii=False)[1:-1]))
 
 
 def _text(sections: Sequence[BriefSection], today: date, project: str | None) -> str:

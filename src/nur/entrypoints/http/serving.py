@@ -57,7 +57,9 @@ async def serve(settings: Settings, announce: Callable[[str], None] | None = Non
     )
     asyncio.get_running_loop().set_exception_handler(on_loop_error())
     async with StoreLifecycle(settings) as opening:
-        last_call = LastCall(make_app(opening.services, make_server(tools(opening.services)), callers))
+        last_call = LastCall(
+            make_app(opening.services, make_server(tools(opening.services), opening.services), callers)
+        )
         config = uvicorn.Config(
             last_call,
             log_config=None,

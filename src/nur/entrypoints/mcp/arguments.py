@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 #: Longest value of the caller's that an error message repeats.
 ECHO = 60
+#: A number in a string, as JSON writes it.
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?")
+_NUMBERS = {"int", "float"}
 #: Longest list or object that is taken as JSON in a string.
 MOST_JSON_CHARACTERS = 100_000
 
@@ -78,9 +82,13 @@ def check(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
-    """A list or object that a client sent as JSON in a string; Claude Desktop does."""
+    """A number, list or object that a client sent as JSON in a string; Claude Desktop and small models do."""
     field = model.model_fields.get(name)
-    if not isinstance(value, str) or field is None or value[:1] not in "[{" or "str" in _kinds(field.annotation):
+    if not isinstance(value, str) or field is None or "str" in (kinds := _kinds(field.annotation)):
+        return value
+    if not kinds.isdisjoint(_NUMBERS) and _NUMBER.fullmatch(value):
+        return json.loads(value)
+    if value[:1] not in "[{":
         return value
     if len(value) > MOST_JSON_CHARACTERS:
         raise BadRequest(_too_long(name, _label(name), MOST_JSON_CHARACTERS))

@@ -16,6 +16,7 @@ from nur.entrypoints.rest import (
     admin,
     archive,
     artifacts,
+    context,
     conversations,
     create,
     notes,
@@ -52,6 +53,7 @@ ROUTERS = (
     versions.router,  # before the notes: an id may hold slashes
     notes.router,
     searches.router,
+    context.router,
     traces.searches_router,
     traces.admin_router,
     admin.router,

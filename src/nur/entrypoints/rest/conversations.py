@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nur.domain import conversations
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import SOMETHING, Body, Said, located
+from nur.entrypoints.rest.fields import SOMETHING, Body, Name, Said, located
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import PREVIEW, Cursor, Limit, NextCursor, NoteOut
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
@@ -90,6 +90,7 @@ class TurnIn(Body):
     role: Literal["user", "assistant", "system"]
     text: str = Field(min_length=1, max_length=50_000, pattern=SOMETHING)
     ts: Said | None = None
+    project: Name = ""
 
 
 @router.post("/{conversation_id:any}/turns", response_model=Receipt, responses={**CREATED, **documented(409)})
@@ -104,6 +105,7 @@ async def append_turn(
             role=body.role,
             content=body.text,
             said_at=located(body.ts, services.zone),
+            project=body.project,
             caller=write.caller,
             on_failure=services.on_failure.for_others,
         )

@@ -29,9 +29,12 @@ class AppendTurn:
         role: str,
         content: str,
         said_at: datetime | None = None,
+        project: str = "",
         caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
         """Store the turn, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
-        meta = NoteMetadata(conversation_id=conversation_id, turn_index=turn_index, role=role, occurred_at=said_at)
+        meta = NoteMetadata(
+            conversation_id=conversation_id, turn_index=turn_index, role=role, occurred_at=said_at, project=project
+        )
         return await self.store(Kind.TURN, content, meta, caller, on_failure)

@@ -29,9 +29,16 @@ class Remember:
         confidence: float,
         conversation_id: str | None,
         said_at: datetime | None = None,
+        project: str = "",
         caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
         """Store the memory, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
-        meta = NoteMetadata(type=type, confidence=confidence, conversation_id=conversation_id, occurred_at=said_at)
+        meta = NoteMetadata(
+            type=type,
+            confidence=confidence,
+            conversation_id=conversation_id,
+            occurred_at=said_at,
+            project=project,
+        )
         return await self.store(Kind.MEMORY, content, meta, caller, on_failure)

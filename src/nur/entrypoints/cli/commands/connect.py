@@ -14,6 +14,7 @@ from rich.text import Text
 from nur.domain.errors import BadConfiguration, NurError
 from nur.entrypoints.cli import render as showing
 from nur.entrypoints.cli.client import data_dir_option, json_option
+from nur.entrypoints.cli.clients import hook_files, jsonc
 from nur.entrypoints.cli.clients.config_file import ConfigFile
 from nur.entrypoints.cli.clients.entry import Http, Stdio, is_ours, program, transport
 from nur.entrypoints.cli.clients.table import CLIENTS, Client, Folders
@@ -48,6 +49,7 @@ def _server_name(_: click.Context, __: click.Parameter, given: str) -> str:
 @click.option("--config", type=click.Path(dir_okay=False), help="Another file than the client's usual one.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry, write nothing.")
 @click.option("--remove", is_flag=True, help="Take the entry out again.")
+@click.option("--hooks", is_flag=True, help="Write hooks instead: a brief at the start, turns kept at the end.")
 @click.option("--list", "only_list", is_flag=True, help="Show which clients are installed and connected.")
 @json_option
 @data_dir_option
@@ -60,7 +62,7 @@ def command(client: str | None, only_list: bool, as_json: bool, name: str, **opt
         _list(name, as_json=as_json)
         return
     settings = load(**({"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}))
-    _connect(CLIENTS[client], name, settings, options)
+    (_hooks if options["hooks"] else _connect)(CLIENTS[client], name, settings, options)
 
 
 def _connect(client: Client, name: str, settings: Settings, options: dict[str, Any]) -> None:
@@ -86,6 +88,27 @@ def _connect(client: Client, name: str, settings: Settings, options: dict[str, A
         click.echo(f"{client.title} is connected already: {name} in {file.path}")
     else:
         _told(f"{client.title} is connected: {name} in {file.path}", file.set(path, wanted), client)
+
+
+def _hooks(client: Client, _name: str, settings: Settings, options: dict[str, Any]) -> None:
+    known = hook_files.hook_file(client.name)
+    folder = ["--data-dir", str(settings.nur_data_dir.absolute())] if _is_given(settings) else []
+    hooks = hook_files.wanted(client.name, program(), folder)
+    folders = Folders.here()
+    place = known.place(folders, shared=options["scope"] == "project")
+    place = folders.project / str(options["config"]) if options["config"] else place
+    if options["only_print"]:
+        click.echo(jsonc.show([hook_files.KEY], hooks))
+        click.echo(f"For {place}", err=True)
+        return
+    file = ConfigFile(place, jsonc)
+    if options["remove"]:
+        changed, backup = hook_files.remove(client.name, file)
+        what = f"hooks taken out of {place}" if changed else f"no hooks of Nur in {place}"
+    else:
+        changed, backup = hook_files.install(client.name, file, hooks)
+        what = f"hooks written into {place}" if changed else f"its hooks are there already, in {place}"
+    _told(f"{client.title}: {what}", backup, client)
 
 
 def _remove(client: Client, file: ConfigFile, path: list[str], existing: Any) -> None:

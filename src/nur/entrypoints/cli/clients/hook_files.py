@@ -1,0 +1,135 @@
+"""The hooks of a client: which file holds them, and how Nur's are put in and taken out."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nur.domain.errors import BadConfiguration
+from nur.entrypoints.cli.clients import jsonc
+from nur.entrypoints.cli.clients.config_file import ConfigFile
+from nur.entrypoints.hooks.payloads import HOOK_CLIENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from nur.entrypoints.cli.clients.table import Folders
+
+KEY = "hooks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFile:
+    """Where a client keeps hooks, and how it writes one."""
+
+    user: str
+    project: str
+    timeout: int  #: in the client's own unit; a hook needs at most 1.5 seconds
+    is_nested: bool = True  #: hooks stand in groups
+    besides: Mapping[str, Any] = field(default_factory=dict)  #: what the file must also hold
+
+    def place(self, folders: Folders, *, shared: bool) -> Path:
+        """The file for all projects, or the one of this folder."""
+        return folders.project / self.project if shared else folders.path(self.user)
+
+    def group(self, command: str) -> dict[str, Any]:
+        """An entry that runs this command."""
+        if not self.is_nested:
+            return {"command": command, "timeout": self.timeout}
+        return {"hooks": [{"type": "command", "command": command, "timeout": self.timeout}]}
+
+
+HOOK_FILES = {
+    "claude-code": HookFile(user="{home}/.claude/settings.json", project=".claude/settings.local.json", timeout=5),
+    "codex": HookFile(user="{home}/.codex/hooks.json", project=".codex/hooks.json", timeout=5),
+    "gemini": HookFile(user="{home}/.gemini/settings.json", project=".gemini/settings.json", timeout=5_000),
+    "cursor": HookFile(
+        user="{home}/.cursor/hooks.json",
+        project=".cursor/hooks.json",
+        timeout=5,
+        is_nested=False,
+        besides={"version": 1},
+    ),
+}
+
+
+def hook_file(client: str) -> HookFile:
+    """The client's. Raises BadConfiguration where it has no hooks that Nur knows."""
+    if client not in HOOK_FILES:
+        raise BadConfiguration(f"Nur has no hooks for {client}; it has some for {', '.join(HOOK_FILES)}.")
+    return HOOK_FILES[client]
+
+
+def wanted(client: str, program: Sequence[str], folder: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Nur's hooks for each event of a client; `folder` are the arguments that name another data folder."""
+    return {
+        event: [HOOK_FILES[client].group(_joined([*program, "hook", client, event, *folder]))]
+        for event in HOOK_CLIENTS[client].events
+    }
+
+
+def install(client: str, file: ConfigFile, hooks: Mapping[str, list[dict[str, Any]]]) -> tuple[bool, Path | None]:
+    """Put Nur's hooks beside others; returns whether the file changed, and the copy of it as it was."""
+    existing = _existing(file)
+    others = _without_ours(client, existing)
+    merged = {**others, **{event: [*others.get(event, []), *groups] for event, groups in hooks.items()}}
+    if merged == existing:
+        return False, None
+    backup = file.set([KEY], merged)
+    for name, value in HOOK_FILES[client].besides.items():
+        again = ConfigFile(file.path, jsonc)
+        if again.entry([name]) is None:
+            again.set([name], value)
+    return True, backup
+
+
+def remove(client: str, file: ConfigFile) -> tuple[bool, Path | None]:
+    """Take Nur's hooks out; returns whether there were some, and the copy of the file as it was."""
+    existing = _existing(file)
+    others = _without_ours(client, existing)
+    if others == existing:
+        return False, None
+    return True, file.set([KEY], others) if others else file.remove([KEY])
+
+
+def installed(client: str, file: ConfigFile) -> dict[str, str]:
+    """The commands of Nur's hooks, by event."""
+    return {
+        event: command
+        for event, groups in _existing(file).items()
+        for group in groups
+        for command in _commands(group)
+        if _is_ours(client, command)
+    }
+
+
+def _existing(file: ConfigFile) -> dict[str, list[Any]]:
+    found = file.entry([KEY]) or {}
+    if not isinstance(found, dict) or not all(isinstance(groups, list) for groups in found.values()):
+        raise BadConfiguration(f"{file.path}: {KEY} is not written as lists by event. Nothing was changed.")
+    return found
+
+
+def _without_ours(client: str, hooks: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    kept = {
+        event: [group for group in groups if not any(_is_ours(client, command) for command in _commands(group))]
+        for event, groups in hooks.items()
+    }
+    return {event: groups for event, groups in kept.items() if groups or not hooks[event]}
+
+
+def _commands(group: Any) -> list[str]:
+    inner = group.get("hooks", [group]) if isinstance(group, dict) else []
+    return [str(one.get("command", "")) for one in inner if isinstance(one, dict)]
+
+
+def _is_ours(client: str, command: str) -> bool:
+    return "nur" in command and f" hook {client} " in command
+
+
+def _joined(command: Sequence[str]) -> str:
+    return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)

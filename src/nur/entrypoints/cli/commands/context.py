@@ -1,0 +1,36 @@
+"""nur context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS
+from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.client import data_dir_option, json_option, reading
+
+if TYPE_CHECKING:
+    from nur.entrypoints.cli.client import Store
+
+
+@click.command()
+@click.argument("query", nargs=-1)
+@click.option("--project", help="This project, and what belongs to none.")
+@click.option("--max-tokens", type=click.IntRange(LEAST_TOKENS, MOST_TOKENS), default=DEFAULT_TOKENS, show_default=True)
+@click.option("--instructions-only", is_flag=True, help="The standing instructions alone.")
+@click.option("--include-sensitive", is_flag=True, help="Quote sensitive notes, too.")
+@json_option
+@data_dir_option
+def command(query: tuple[str, ...], as_json: bool, data_dir: str | None, **options: Any) -> None:
+    """Print the brief that an agent starts a session with; QUERY adds passages about it."""
+    asked = {"query": " ".join(query) or None, **options}
+
+    async def ask(store: Store) -> Any:
+        return await store.call("GET", "/v2/context", params=asked)
+
+    brief = reading(data_dir, ask)
+    if as_json:
+        showing.as_json({"text": "", "tokens": 0, "left_out": 0, "sections": []} if brief is None else brief)
+    else:
+        click.echo(showing.NOTHING_STORED if brief is None else brief["text"])

@@ -1,0 +1,61 @@
+"""memory_context and search_everything: what to call first."""
+
+# Signatures are read at run time, so annotations are not postponed here.
+from typing import TYPE_CHECKING, Annotated
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from nur.domain.access import Caller
+from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, BriefRequest
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind
+from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
+from nur.entrypoints.mcp import hits, results
+from nur.entrypoints.mcp.parameters import READS, Limit, MaxChars, Project, Query, When, checked_text
+from nur.entrypoints.mcp.tool import ToolSpec, search_failed
+
+if TYPE_CHECKING:
+    from nur.bootstrap import Services
+
+
+async def memory_context(
+    services: "Services",
+    caller: Caller,
+    project: Project = None,
+    query: Annotated[str | None, Field(max_length=500, description="Add passages about this")] = None,
+    max_tokens: Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="Longest brief")] = DEFAULT_TOKENS,
+) -> CallToolResult:
+    """Call this first in a session: a short brief of standing instructions, preferences, decisions and what is open."""
+    brief = await services.make_brief(
+        BriefRequest(caller=caller, project=project or None, query=query or None, max_tokens=max_tokens)
+    )
+    return results.answer(brief.text, {"brief": brief.text, "tokens": brief.tokens, "left_out": brief.left_out})
+
+
+async def search_everything(
+    services: "Services",
+    caller: Caller,
+    query: Query,
+    limit: Limit = 5,
+    project: Project = None,
+    when: When = None,
+    max_chars: MaxChars = DEFAULT_MAX_CHARS,
+) -> CallToolResult:
+    """Look everywhere: memories, conversations and documents. Use it when you do not know where an answer is."""
+    everything = frozenset(Kind)
+    result = await services.search(
+        SearchRequest(
+            query=checked_text("query", query),
+            caller=caller,
+            where=NoteFilter(tenant=caller.tenant, project=project or None),
+            when=when,
+            limit=limit,
+            max_chars=max_chars,
+            tool="search_everything",
+        )
+    )
+    return results.answer(hits.hybrid_text(result, everything, services.zone, detailed=False), hits.structured(result))
+
+
+TOOLS = [ToolSpec(memory_context, READS), ToolSpec(search_everything, READS, search_failed)]
