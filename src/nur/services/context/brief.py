@@ -33,6 +33,8 @@ UPCOMING_DAYS = 30
 MOST_OF_A_SORT = 40
 EXCERPT = 600  #: characters of a note's text that are read
 PASSAGES = 5
+#: A hit with less than this share of the best one's score is no answer beside it.
+LEAST_OF_BEST = 0.5
 #: With a question, its passages take this share and the rest is shared as without one.
 PASSAGES_SHARE = 0.4
 #: A brief is the same until something is written, but a worker may derive more: then it is this old at most.
@@ -161,6 +163,7 @@ class MakeBrief:
             )
             hits += found.hits
         best = sorted(hits, key=lambda hit: -hit.score)[:PASSAGES]
+        best = [hit for hit in best if hit.score >= best[0].score * LEAST_OF_BEST]
         lines = [
             BriefLine(one_line(passage.text), hit.note.public_id, self._day(hit.note.said_at))
             for hit in best
