@@ -55,7 +55,7 @@ ARTIFACT_TYPES = "email, doc, chat, transcript, note"
         ("memory_search", {"query": "q"}, {"query": "q" * 501}, "Query exceeds maximum length of 500 characters"),
         ("memory_search", {"query": "q"}, {"limit": 0}, "Limit must be between 1 and 20"),
         ("memory_search", {"query": "q"}, {"limit": 21}, "Limit must be between 1 and 20"),
-        ("memory_search", {"query": "q"}, {"limit": "5"}, "Limit must be an integer"),
+        ("memory_search", {"query": "q"}, {"limit": "five"}, "Limit must be an integer"),
         ("memory_search", {"query": "q"}, {"limit": 2.5}, "Limit must be an integer"),
         ("memory_search", {"query": "q"}, {"min_confidence": 2}, "min_confidence must be between 0.0 and 1.0"),
         ("memory_list", {}, {"limit": 101}, "Limit must be between 1 and 100"),

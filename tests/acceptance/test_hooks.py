@@ -135,7 +135,7 @@ def test_a_prompt_gets_passages_once_and_only_when_they_are_worth_it(server: Nur
     assert asked("Write a limerick about an otter that plays the accordion.", "s4") == ""
 
 
-CLAUDE = [
+CLAUDE: list[dict[str, Any]] = [
     {"type": "summary", "summary": "earlier work", "leafUuid": "x"},
     {"type": "user", "isMeta": True, "message": {"role": "user", "content": "Caveat: generated"}, "timestamp": "T"},
     {
@@ -164,7 +164,7 @@ CLAUDE = [
     },
     {"type": "assistant", "isSidechain": True, "message": {"role": "assistant", "content": "from a subagent"}},
 ]
-CODEX = [
+CODEX: list[dict[str, Any]] = [
     {"timestamp": "2026-05-08T10:00:00.000Z", "type": "session_meta", "payload": {"id": SESSION}},
     {
         "timestamp": "2026-05-08T10:00:00.000Z",

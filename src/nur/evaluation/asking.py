@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nur.domain.access import LOCAL, Caller
+from nur.domain.briefs import BriefRequest
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 LIMIT = 50
 LONGEST_TURN = 50_000
 AT_ONCE = 32
+BRIEF_TOKENS = 600
 _CALLER = Caller(LOCAL, "evaluation")
 
 
@@ -44,6 +46,7 @@ class Answer:
     relevance: float = 0.0  #: what a floor would be compared with
     names_time: bool = False  #: the question names a time
     dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
+    briefed: frozenset[str] | None = None  #: rows that the brief of the question's conversation quotes
 
 
 @dataclass(slots=True)
@@ -56,6 +59,7 @@ class LoadedDataset:
     row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
     _first_speaker: dict[str | None, object] = field(default_factory=dict)
     _last_said: dict[str | None, datetime | None] = field(default_factory=dict)
+    _briefed: dict[str | None, frozenset[str]] = field(default_factory=dict)
 
     async def store(self, progress: Callable[[int], None]) -> None:
         """Store every row, some at a time, with the failures that a tool would have."""
@@ -95,7 +99,21 @@ class LoadedDataset:
             relevance=result.relevance or 0.0,
             names_time=bool(asked_time(question.text, None, (asked_at or self.services.clock.now()).date()).windows),
             dates=[_shown_date(hit) for hit in result.hits],
+            briefed=await self._brief(scope or question.scope),
         )
+
+    async def _brief(self, scope: str | None) -> frozenset[str] | None:
+        """The rows that a brief of the conversation quotes; None of other sets: their rows are nobody's own words."""
+        if self.data.load_as != "turns" or self.everywhere:
+            return None
+        if scope not in self._briefed:
+            conversation = self._conversation(scope) if scope else None
+            brief = await self.services.make_brief(
+                BriefRequest(caller=_CALLER, conversation_id=conversation, max_tokens=BRIEF_TOKENS)
+            )
+            lines = (line for section in brief.sections for line in section.lines)
+            self._briefed[scope] = frozenset(self.row_of.get(line.public_id, line.public_id) for line in lines)
+        return self._briefed[scope]
 
     def asked_at(self, scope: str | None) -> datetime | None:
         """When its questions are asked: after everything else of the scope was said."""

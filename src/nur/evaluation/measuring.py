@@ -27,6 +27,9 @@ SPAN_METRICS = (
     "iou@5",
     "doc_hit@1",
 )
+#: Categories of questions whose evidence should be known before anybody asks.
+BRIEFED = ("instruction_following", "preference_following")
+BRIEF_RECALL = "brief_recall"
 UNIT_METRICS = ("hit@1", "recall@5", "recall@10", "ndcg@10", "mrr", "all@10")
 #: Besides, of sets that mix kinds: the passages shown, and whether what is right now comes before what was right once.
 MIXED_METRICS = ("hit@1", "recall@5", "mrr", "span_recall@2000c", "iou@5", "span_precision@5", "current_first")
@@ -130,6 +133,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
             measured.cpu_seconds.append(answer.cpu_seconds)
             if question.has_gold:
                 scores = await _scores(system, question, answer)
+                scores |= brief_scores(question, answer)
                 timed = {TIMED: scores["recall@10"]} if answer.names_time and "recall@10" in scores else {}
                 measured.scores[question.id] = scores | timed | date_scores(question, answer.dates, rows)
         progress()
@@ -137,6 +141,13 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
         measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score
         progress()
     return measured
+
+
+def brief_scores(question: LabelledQuestion, answer: Answer) -> Scores:
+    """Whether a brief, made before the question, quotes what it asks for; of standing instructions and preferences."""
+    if question.category not in BRIEFED or answer.briefed is None:
+        return {}
+    return {BRIEF_RECALL: float(any(row in answer.briefed for row in question.units))}
 
 
 def _unit_scores(question: LabelledQuestion, answer: Answer) -> Scores:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.evaluation.comparing import Difference, paired_bootstrap
 from nur.evaluation.dates import DATE_METRICS
-from nur.evaluation.measuring import MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
+from nur.evaluation.measuring import BRIEF_RECALL, MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Report:
             return SPAN_METRICS
         metrics = MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
         scored = {name for scores in self.nur.scores.values() for name in scores}
-        return metrics + tuple(name for name in DATE_METRICS if name in scored)
+        return metrics + tuple(name for name in (*DATE_METRICS, BRIEF_RECALL) if name in scored)
 
     @property
     def headline(self) -> str:

@@ -110,7 +110,7 @@ async def test_what_was_stored_lately_is_listed_but_for_turns_and_documents(stor
         note = a_note(text, kind=kind, occurred_at=START + timedelta(seconds=place), **changes)
         await write(stores, creation(note, text))
     found = (await material(stores)).recent
-    assert [one.text for one in found] == ["event, a text of mor", "note, a text of more", "memory, a text of mo"]
+    assert [one.text for one in found] == [f"{kind}, a text of more"[:20] for kind in ("event", "note", "memory")]
 
 
 async def test_the_mark_grows_with_every_write(stores: Stores) -> None:

@@ -13,6 +13,7 @@ from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.entrypoints.mcp import hits, results
 from nur.entrypoints.mcp.parameters import READS, Limit, MaxChars, Project, Query, When, checked_text
+from nur.entrypoints.mcp.structured_hits import structured
 from nur.entrypoints.mcp.tool import ToolSpec, search_failed
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ async def search_everything(
             tool="search_everything",
         )
     )
-    return results.answer(hits.hybrid_text(result, everything, services.zone, detailed=False), hits.structured(result))
+    return results.answer(hits.hybrid_text(result, everything, services.zone, detailed=False), structured(result))
 
 
 TOOLS = [ToolSpec(memory_context, READS), ToolSpec(search_everything, READS, search_failed)]

@@ -49,7 +49,7 @@ def test_others_may_decide_and_ask() -> None:
 @pytest.mark.parametrize(
     ("type_of", "kind"), [("preference", "preference"), ("decision", "decision"), ("project", "project")]
 )
-def test_a_memorys_type_declares_what_it_is(type_of: str, kind: str) -> None:
+def test_the_type_of_a_memory_declares_what_it_is(type_of: str, kind: str) -> None:
     assert kinds("Tabs, not spaces.", type=type_of) == [(kind, "owner")]
     assert kinds("Tabs, not spaces.", type="fact") == []
     assert kinds(ORDER, type=type_of) == [("instruction", "owner")]  # its words say more than its type
