@@ -31,7 +31,7 @@ async def _explained(page: Page) -> None:
 
 
 async def _loaded(page: Page) -> None:
-    await expect(page.locator("main .row, main .card, main form").first).to_be_visible()
+    await expect(page.locator("main .row, main .card, main form.fields").first).to_be_visible()
 
 
 #: name, width, height, theme, address, what to do before

@@ -17,6 +17,7 @@ VIEWS = {
     "search": "#/search?q=Vienna",
     "note": "#/search?q=when must requests for time off be sent?",
     "browse": "#/browse",
+    "filters": "#/browse?containing=Jonas",
     "conversations": "#/browse?kind=turn&conversation=trip-planning",
     "trash": "#/browse?kind=trash",
     "timeline": "#/timeline",
