@@ -14,7 +14,7 @@ START, PROMPT, KEEP = "start", "prompt", "keep"
 
 
 @dataclass(frozen=True, slots=True)
-class Payload:
+class HookPayload:
     """What every client states, under names of its own."""
 
     session: str
@@ -26,13 +26,13 @@ class Payload:
     turn: str  #: names a prompt and its reply
 
 
-def read(text: str) -> Payload:
+def read(text: str) -> HookPayload:
     """What standard input holds. Raises ValueError where it is no JSON object."""
     given = json.loads(text)
     if not isinstance(given, dict):
         raise ValueError("no JSON object")  # noqa: TRY004  # the text is wrong, not the call
     roots = given.get("workspace_roots") or [""]
-    return Payload(
+    return HookPayload(
         session=_text(given, "session_id", "conversation_id"),
         folder=_text(given, "cwd") or str(roots[0]),
         source=_text(given, "source", "trigger"),

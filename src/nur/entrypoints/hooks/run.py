@@ -16,7 +16,7 @@ from nur.entrypoints.hooks.transcripts import HookTurn, new_turns, spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.entrypoints.hooks.payloads import HookClient, Payload
+    from nur.entrypoints.hooks.payloads import HookClient, HookPayload
 
 BRIEF_TOKENS = 800
 COMPACT_TOKENS = 200  #: after a compaction the conversation's summary knows the rest
@@ -65,7 +65,7 @@ def _shown(client: HookClient, event: str, text: str) -> str:
     return client.context(event, text) if text else ""
 
 
-def _brief(payload: Payload, folder: Path) -> str:
+def _brief(payload: HookPayload, folder: Path) -> str:
     """The brief of the project; after a compaction the instructions alone."""
     is_compact = payload.source == "compact"
     brief = Memory(folder).get(
@@ -77,7 +77,7 @@ def _brief(payload: Payload, folder: Path) -> str:
     return str(brief["text"]) if brief["sections"] else ""
 
 
-def _passages(client: str, payload: Payload, folder: Path) -> str:
+def _passages(client: str, payload: HookPayload, folder: Path) -> str:
     """What memory has about the prompt, if it is worth reading and was not shown before in this session."""
     prompt = payload.prompt.strip()
     if len(prompt) < SHORTEST_PROMPT or SKIP in prompt:
@@ -106,7 +106,7 @@ def _passages(client: str, payload: Payload, folder: Path) -> str:
     return "\n".join(["<nur-memory>", head, *lines, "</nur-memory>"])
 
 
-def _keep(client: str, known: HookClient, payload: Payload, folder: Path) -> None:
+def _keep(client: str, known: HookClient, payload: HookPayload, folder: Path) -> None:
     """Store the turns that are new, each once, with the time it was said."""
     session = Session.load(folder, client, payload.session)
     if known.transcript:
@@ -121,14 +121,14 @@ def _keep(client: str, known: HookClient, payload: Payload, folder: Path) -> Non
     session.save()
 
 
-def _append(memory: Memory, client: str, payload: Payload, index: int, turn: HookTurn) -> None:
+def _append(memory: Memory, client: str, payload: HookPayload, index: int, turn: HookTurn) -> None:
     body = {"turn_index": index, "role": turn.role, "text": turn.text, "project": _project(payload.folder)}
     said = {"ts": turn.said_at} if turn.said_at else {}
     name = quote(_conversation(client, payload.session), safe="")
     memory.post(f"/v2/conversations/{name}/turns", {**body, **said})
 
 
-def _carried(payload: Payload, session: Session) -> list[HookTurn]:
+def _carried(payload: HookPayload, session: Session) -> list[HookTurn]:
     """The turn that the event itself carries, unless it came before."""
     role, text = ("user", payload.prompt) if payload.prompt else ("assistant", payload.reply)
     turn = spoken(role, text, "")
