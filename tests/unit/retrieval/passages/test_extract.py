@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -70,6 +71,32 @@ def test_a_note_that_scores_nearly_as_well_keeps_a_passage_of_its_own() -> None:
     found = extract([much, other, far], TERMS, best_lexical=0.5, max_chars=900)
     assert found["much"]
     assert found["other"]
+
+
+def test_notes_that_score_alike_share_the_budget() -> None:
+    text = "Tea is drunk. " * 5 + f"{FILLING} " * 60
+    found = extract([a_passage_note(text, name) for name in ("one", "other")], TERMS, best_lexical=0.5, max_chars=1000)
+    shown = {name: sum(len(passage.text) for passage in passages) for name, passages in found.items()}
+    assert 300 <= shown["one"] <= 600
+    assert 300 <= shown["other"] <= 600
+
+
+def test_a_note_that_leads_by_far_has_the_whole_budget() -> None:
+    text = "Tea is drunk. " * 5 + f"{FILLING} " * 60
+    notes = [a_passage_note(text, "first"), a_passage_note(text, "far", score=0.7)]
+    found = extract(notes, TERMS, best_lexical=0.5, max_chars=1000)
+    assert "far" not in found
+    assert sum(len(passage.text) for passage in found["first"]) > 800
+
+
+def test_a_note_shows_what_made_it_a_hit() -> None:
+    """The best piece is shown even where other sentences have more of the question's words."""
+    text = f"{FILLING} " * 12 + "\n\n" + "Tea is drunk. " * 20
+    note = a_passage_note(text)
+    chunk = note.chunks[0]
+    by_meaning = replace(chunk, piece_scores=np.array([1.0, *[0.1] * (len(chunk.piece_scores) - 1)]))
+    found = extract([PassageNote("note", 1.0, [by_meaning])], TERMS, best_lexical=0.5, max_chars=900)["note"]
+    assert any(passage.start == 0 for passage in found)
 
 
 def test_what_the_chunks_do_not_have_is_not_shown() -> None:
