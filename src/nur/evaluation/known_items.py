@@ -11,9 +11,10 @@ from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
 from nur.evaluation.dataset import DataSet, LabelledQuestion
 from nur.ports.chunks import UNKNOWN
-from nur.retrieval.ranking.queries import FUNCTION_WORDS, query_terms
+from nur.retrieval.ranking.queries import query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
+from nur.retrieval.text.function_words import FUNCTION_WORDS
 from nur.retrieval.text.sentences import split
 
 if TYPE_CHECKING:

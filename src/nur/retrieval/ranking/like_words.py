@@ -15,7 +15,8 @@ import numpy as np
 import regex
 
 from nur.retrieval.pieces.vectors import mean_vectors
-from nur.retrieval.ranking.queries import FUNCTION_WORDS, LikeTerm
+from nur.retrieval.ranking.queries import LikeTerm
+from nur.retrieval.text.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nur.retrieval.text.analysis import Analyzer, term_id
+from nur.retrieval.text.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,27 +26,6 @@ facts. Without the list anthropic_docs loses .015 recall@10 and miracl .016 nDCG
 MOST_MATCHES = 2_000
 """Pieces that a full-text table may have to rank for a question: its rarest terms that make no more find candidates.
 Ranking 10,000 takes 15 ms, and common words hardly change which are best; the score counts them in any case."""
-
-FUNCTION_WORDS = frozenset(
-    "a about after again all also am an and any are as at be because been before being between both but by can "
-    "could did do does doing done down during each few for from further had has have having he her here hers him "
-    "his how i if in into is it its itself just ll me might more most must my myself no nor not of off on once "
-    "one only or other our ours out over own re same shall she should so some such than that the their theirs "
-    "them then there these they this those through to too under up us ve very was we were what when where which "
-    "while who whom whose why will with would you your yours yourself "
-    # Written as people write to an agent.
-    "whats what's who's whos when's where's how's i'm i've i'd i'll it's that's there's don't didn't doesn't "
-    "isn't wasn't remind tell please ever anything something someone anyone everything say said get got "
-    # French
-    "le la les un une des du de d l et ou où que qui quoi quel quelle quels quelles est ce cet cette ces je j tu "
-    "il elle nous vous ils elles m te t se s mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs au "
-    "aux en dans par pour sur sous avec sans ne n pas plus ai avons avez ont été être avoir fait faire y comment "
-    "quand combien pourquoi c qu lui si mais donc dont était sont suis es "
-    # Norwegian, Polish, Hindi in Latin letters, German
-    "og på det er som til av med den har jeg hva hvem hvor når hvilket hvilken ikke vi min mitt mine w na z się "
-    "jest co kto gdzie kiedy jak ile czy o że ka ki ke ko hai kya kaun kab kahan mein aur ya tha thi hum mera "
-    "meri mere der die das und ist wie wer wo wann ich".split()
-)
 
 
 @dataclass(frozen=True, slots=True)

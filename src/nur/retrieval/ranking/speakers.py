@@ -38,9 +38,14 @@ _PLEA = regex.compile(
 )
 _SAID = regex.compile(
     r"\b(?:sa(?:y|id|ying)|told|tell|mention\w*|suggest\w*|recommend\w*|propos\w*|advi[sc]e\w*|reckon\w*|came up with"
-    r"|idea|tip|talked|discuss\w*|promis\w*|agreed|dit|disais|conseill\w*|suggér\w*|recommand\w*|parl[ée]\w*|idée"
-    r"|gesagt|sagte\w*|vorgeschlagen|empfohlen|sa|sagt|foresl\w*|anbefal\w*|dijiste|dije|disse\w*|powiedzia\w*|mówi\w*"
-    r"|radzi\w*|proponowa\w*|kaha|bola|bataya|kehna)\b|कहा|बताया|सुझा|बोला|сказал|советова",
+    r"|idea|tip|trick|talked|discuss\w*|promis\w*|agreed|warned|pointed out"
+    r"|dit|disais|disait|conseil\w*|suggér\w*|recommand\w*|parl[ée]\w*|idée|racont\w*|évoqu\w*|expliqu\w*|astuce"
+    r"|gesagt|sagte\w*|vorgeschlagen|vorschlag|empfohlen|erwähnt\w*|erzählt\w*|meintest|meinte|ratschlag|idee|tipp"
+    r"|sa|sagt|foresl\w*|forslag\w*|anbefal\w*|nevnte|fortalte|mente|tips|idé\w*"
+    r"|dijiste|dije|dijo|suger\w*|recomend\w*|consej\w*|disse\w*|conselh\w*|falou"
+    r"|powiedzia\w*|mówi\w*|radzi\w*|proponowa\w*|wspomina\w*|pomysł\w*"
+    r"|kaha|kahi|bola|boli|bole|bataya|batayi|kehna|salah)\b"
+    r"|कहा|बताया|सुझा|बोला|सलाह|сказал|советова|предлож|упомина",
     regex.IGNORECASE,
 )
 _EITHER = regex.compile(r"\b(?:you or (?:me|i)|yours or mine|mine or yours|(?:me|i) or you)\b", regex.IGNORECASE)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.retrieval.ranking.queries import FUNCTION_WORDS
 from nur.retrieval.text.analysis import Analyzer, term_id
+from nur.retrieval.text.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

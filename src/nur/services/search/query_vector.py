@@ -10,10 +10,11 @@ import numpy as np
 
 from nur.ports.chunks import UNKNOWN
 from nur.ports.embedder import PieceEmbedder, TokenTable
-from nur.retrieval.ranking.queries import FUNCTION_WORDS
+from nur.retrieval.ranking.queries import FUNCTION_WORD_WEIGHT
 from nur.retrieval.ranking.query_vectors import general_shares, token_weights
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
+from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from nur.ports.chunks import CorpusStatistics
@@ -62,7 +63,9 @@ def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Flo
     if not every.size:
         return None
     general = general_shares(len(table.token_vectors), UNRANKED_TOKENS)
-    total = token_weights(stored, float(corpus.terms), general[every]) @ table.token_vectors[every]
+    importance = np.repeat(np.array([_importance(word) for word in words]), [len(found) for found in tokens])
+    weights = importance * token_weights(stored, float(corpus.terms), general[every])
+    total = weights @ table.token_vectors[every]
     length = float(np.linalg.norm(total))
     return np.asarray(total / length, np.float32) if length > 0 else None
 
@@ -81,6 +84,15 @@ def _is_commonplace(word: str, corpus: CorpusStatistics) -> bool:
         return False
     pieces = min(corpus.frequencies.get(row_word(term_id(term)), UNKNOWN).pieces for term in main)
     return pieces > EVERYWHERE * corpus.pieces
+
+
+def _importance(word: str) -> float:
+    """What a word weighs before the store's statistics.
+
+    Those of an English store, and the model's own, know English function words; others would be rare and telling there.
+    """
+    words = {term.word for term in ANALYZER.terms(word)}
+    return FUNCTION_WORD_WEIGHT if words and words <= FUNCTION_WORDS and not words & ENGLISH else 1.0
 
 
 def _occurrences(word: str, corpus: CorpusStatistics) -> float:

@@ -1,0 +1,125 @@
+"""Function words: those that hold a sentence together and name nothing.
+
+A question is mostly made of them, and how rare they are tells nothing: "what" is rare in text that states facts, and
+every word of a Hindi question is rare in an English store. Written as people write to an agent, casefolded, with and
+without apostrophes. Words that are a common content word of another of these languages are left out.
+"""
+
+from __future__ import annotations
+
+_ENGLISH = """
+a about after again all also am an and any are as at be because been before being between both but by can could did do
+does doing done down during each few for from further had has have having he her here hers him his how i if in into is
+it its itself just ll me might more most must my myself no nor not of off on once one only or other our ours out over
+own re same shall she should so some such than that the their theirs them then there these they this those through to
+too under up us ve very was we were what when where which while who whom whose why will with would you your yours
+yourself whats what's who's whos when's where's how's i'm i've i'd i'll it's that's there's don't didn't doesn't isn't
+wasn't remind tell please ever anything something someone anyone everything say said get got
+"""
+_FRENCH = """
+le la les un une des du de d l et ou où que qui quoi quel quelle quels quelles est ce cet cette ces je j tu il elle on
+nous vous ils elles m te t se s mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs au aux en
+dans par pour
+sur sous avec sans ne n pas plus ai as a avons avez ont été être avoir fait faire y comment quand combien
+pourquoi c qu
+lui si mais donc dont était étais étaient sont suis es sommes êtes sera seront serait avait avais avaient aura eu cela
+ça ceci celui celle ceux celles moi toi eux chez entre vers jusqu jusque depuis pendant avant après déjà
+encore toujours
+jamais rien tout tous toute toutes très trop aussi bien puis alors ainsi comme ni lorsque quelque quelques chaque
+même mêmes autre autres peut peux pouvez peuvent doit dois doivent faut va vais vont là ici lequel laquelle lesquels
+lesquelles parce puisque aujourd hui
+"""
+_GERMAN = """
+der die das den dem des ein eine einen einem einer eines und oder aber ist sind bist waren wird werden wurde
+wurden wie wer wen wem wo wann warum wieso was welche welcher welches welchen welchem ich du er sie es wir
+ihr mich mir
+dich dir ihn ihm uns euch mein meine meinen meinem meiner dein deine sein seine seinen unser unsere nicht kein keine
+keinen mit von vom zu zum zur bei beim auf aus nach vor für über unter durch gegen ohne um seit wegen während im am
+ins auch noch nur schon sehr so als ob dass wenn weil denn doch habe hast haben hatte hatten kann können könnte muss
+müssen soll sollte will wollen darf sich dieser diese dieses diesen da dort wieviel
+"""
+_SPANISH_AND_PORTUGUESE = """
+el los las una unos unas y o pero del al con sin para por en se su sus mi mis tu nos lo le les me te que qué quién
+quien quiénes cuál cual cuáles cuándo cuando dónde donde cómo como cuánto cuánta cuántos cuántas porqué es son eran
+fue fueron ser está están estaba he ha han había hay tengo tiene no ni más muy ya también este esta estos
+estas ese esa
+eso esto aquel desde hasta entre sobre
+os as um uma uns umas e ou mas não do da dos das ao aos à às pelo pela com sem meu minha meus minhas teu tua
+seu sua nosso
+nossa eu ele ela nós eles elas quem qual quais quando onde quanto quanta quantos quantas porque porquê foi foram são
+está estão tem têm tinha há já mais muito também isso isto este esta esse essa até no na nos nas num numa
+"""
+_ITALIAN = """
+il lo gli uno della dello dei degli delle dal dalla nel nella nei sul sulla con per tra fra che chi cosa quale quali
+quando perché quanto quanta quanti quante è sono erano sia stato stata ho hai ha abbiamo avete hanno io
+tu lui lei noi voi loro mi ti ci vi mio mia miei mie tuo tua suo sua nostro nostra non più anche ma se questo questa
+questi quello quella
+"""
+_DUTCH = """
+de het een en of maar is zijn was waren wordt wat wie waar wanneer waarom hoe welke welk ik jij je hij zij ze wij we
+jullie mij me jou haar ons hun mijn jouw zijn onze niet geen met voor door naar bij uit op aan om tot te dat dit
+deze die er ook nog al heb hebt heeft hebben had hadden kan kunnen moet moeten zal zou hoeveel
+"""
+_SCANDINAVIAN = """
+og på det er som til av med den har jeg hva hvem hvor når hvilket hvilken hvilke ikke vi min mitt mine du han
+hun de dem
+meg deg seg oss dere en et ei å i om for fra ved var være vært skal skulle kan kunne må vil bli blir ble eller
+så da hvis hvordan hvorfor dette disse noe noen sin sitt sine vår vårt våre din ditt dine før etter uten hos også
+enn mye hvert
+och att jag vad vem var när vilken vilket vilka inte är ett från till av hur varför han hon det denna detta dessa mig
+sig vår våra om eller ska skulle kan måste efter före hvad hvornår hvilke
+"""
+_POLISH = """
+w we na z ze się jest są co kto kogo komu gdzie kiedy jak ile czy o że i a lub albo do od po za przez dla przy przed
+nad nie to ta te tego tej tym tych jaki jaka jakie który która które którego której być był była było były będzie
+ja ty on ona my wy mnie mi mam ma mój moja moje mojego twój jego jej ich nas nam ją im już jeszcze tylko też tak bo
+żeby dlaczego czemu u
+"""
+_HINDI = """
+ka ki ke ko hai hain kya kaun kab kahan kaha mein me aur ya tha thi hum mera meri mere ho hoon hun hua hui se
+par pe bhi nahi nahin na kitna kitne kitni kis kisne kisko kiska kiski kiske kaise kyun kyu kyon kaunsa kaunsi konsa
+raha rahi rahe karna karne karta karte karti kiya liye wala wali apna apni apne mujhe humne hume humein humara
+humare hamara hamare maine tum tumne aap aapne aapka aapke woh wo yeh ye us usne uska uski uske iss isne iska
+iski iske
+toh agar phir abhi sab kuch koi gaya gayi gaye hota hoti hote diya diye tak ne
+का की के को है हैं क्या कौन कब कहाँ कहां में मैं और या था थी थे हम मेरा मेरी मेरे हो हूँ हूं हुआ हुई हुए से
+पर भी नहीं ना न कितना
+कितने कितनी किस किसने किसको कैसे क्यों कौनसा रहा रही रहे कर करना करने किया लिए वाला वाली वाले अपना अपनी अपने
+मुझे हमने मैंने तुम आप
+वह वो यह ये उस उसने उसका इस इसका जो जब तब तो अगर फिर अभी सब कुछ कोई गया गई गए होता होती होते दिया तक ने एक
+"""
+_RUSSIAN = """
+и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от
+меня еще ещё
+нет о из ему когда даже ну ли если уже или ни быть был него до вас нибудь опять вам ведь там потом себя
+ничего ей может
+они тут где есть надо ней для мы тебя их чем была сам чтоб без будто чего кто этот эта это эти того потому этого какой
+какая какие какое каких который которая которые которое сколько почему зачем мой моя мои наш наша под над при
+после перед
+между через об это
+"""
+_TURKISH = """
+ve veya ile bir bu şu o ne kimi kimin nerede nereye nereden hangi nasıl neden niçin kaç mi mı mu mü de da için gibi
+kadar daha en çok ama değil sen biz siz onlar benim senin onun bizim var yok olan olarak
+"""
+
+ENGLISH = frozenset(_ENGLISH.split())
+
+FUNCTION_WORDS = ENGLISH.union(
+    *(
+        words.split()
+        for words in (
+            _FRENCH,
+            _GERMAN,
+            _SPANISH_AND_PORTUGUESE,
+            _ITALIAN,
+            _DUTCH,
+            _SCANDINAVIAN,
+            _POLISH,
+            _HINDI,
+            _RUSSIAN,
+            _TURKISH,
+        )
+    )
+)
+"""Of all these languages."""
