@@ -15,6 +15,7 @@ from nur.domain.errors import BadRequest
 from nur.domain.search import DEFAULT_MAX_CHARS, Mode
 from nur.evaluation import dataset
 from nur.evaluation.calibrating import LEAST_QUESTIONS
+from nur.evaluation.folding import measure_folding
 from nur.evaluation.plot import svg
 from nur.evaluation.record import record
 from nur.evaluation.run import Wanted, evaluate, evaluate_own, evaluate_together
@@ -69,6 +70,9 @@ WIDE = 200
     type=click.Choice(["window", "sentences", "structure"]),
     help="How documents are cut (CHUNKING_STRATEGY).",
 )
+@click.option(
+    "--folding", is_flag=True, help="Only: are rows that say different things folded into one hit, and true repeats?"
+)
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure there.")
 @click.option(
     "--plot", "plot_file", type=click.Path(dir_okay=False, path_type=Path), help="Draw a bar chart there, as SVG."
@@ -82,12 +86,11 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     PATH is a data set (a folder with meta.json, corpus.jsonl.gz and queries.jsonl.gz) or a folder of data sets. Each is
     loaded into a temporary store; your own is not touched.
     """
-    if bool(paths) == options["own"]:
-        raise click.UsageError("Give the folder of a data set, or --self to measure your own store.")
-    if options["together"] and options["own"]:
-        raise click.UsageError("--together loads data sets; --self measures your own store.")
-    if options["calibrate"] and not options["own"]:
-        raise click.UsageError("--calibrate needs --self: it measures your own store.")
+    _check(paths, options)
+    if options["folding"]:
+        for folder in dataset.find(paths):
+            click.echo(f"{folder.name}: {measure_folding(dataset.load(folder))}")
+        return
     reports, calibration = asyncio.run(_evaluate(paths, options))
     console = Console()
     console = console if console.is_terminal else Console(width=WIDE)
@@ -103,6 +106,18 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
         _write(json_file, json.dumps(record(reports), indent=1, ensure_ascii=False) + "\n")
     if plot_file is not None:
         _write(plot_file, svg(reports))
+
+
+def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
+    """Refuse options that contradict each other. Raises UsageError."""
+    if bool(paths) == options["own"]:
+        raise click.UsageError("Give the folder of a data set, or --self to measure your own store.")
+    if options["together"] and options["own"]:
+        raise click.UsageError("--together loads data sets; --self measures your own store.")
+    if options["folding"] and options["own"]:
+        raise click.UsageError("--folding compares the rows of data sets; --self measures your own store.")
+    if options["calibrate"] and not options["own"]:
+        raise click.UsageError("--calibrate needs --self: it measures your own store.")
 
 
 async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Report], str | None]:
