@@ -85,6 +85,9 @@ def test_what_is_not_there_exits_5_in_one_line(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == "nur: Note note_none not found\n"
     assert run(["remember", "x", "--key", "k", "--data-dir", str(tmp_path / "data")]) == 2
     assert "use --kind note" in capsys.readouterr().err
+    (tmp_path / "notes.txt").write_text("words")
+    assert run(["remember", f"@{tmp_path / 'notes.txt'}", "--data-dir", str(tmp_path / "data")]) == 2
+    assert "nur ingest FILE" in capsys.readouterr().err
 
 
 def test_a_tokenizer_that_cannot_be_had_stops_the_start(

@@ -127,6 +127,22 @@ def test_a_store_that_cannot_be_used_is_named_and_exits_1(alone: Shell) -> None:
 # stop
 
 
+def test_a_command_waits_for_a_server_that_is_starting(alone: Shell) -> None:
+    starting = subprocess.Popen(
+        [sys.executable, "-m", "nur", "serve", "--port", "0", "--quiet"],
+        env=clean_environment(alone.folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        while not (alone.folder / "lock").exists():
+            assert starting.poll() is None
+        assert "created" in alone("remember", "The server was only starting.")
+    finally:
+        starting.terminate()
+        starting.wait(30)
+
+
 def test_stop_ends_the_server_and_waits_for_it(alone: Shell) -> None:
     with NurProcess(alone.folder) as running:
         told = alone("stop")

@@ -12,8 +12,8 @@ import click
 import httpx2
 
 from nur.domain.access import LOCAL, Caller
-from nur.domain.errors import BadRequest, Conflict, NotFound, NurError, Unavailable
-from nur.entrypoints.stdio.locate import running
+from nur.domain.errors import BadRequest, Conflict, DataFolderInUse, NotFound, NurError, Unavailable
+from nur.entrypoints.stdio.locate import coming, running
 from nur.observability import events
 from nur.settings import load
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from nur.bootstrap import Services
+    from nur.entrypoints.stdio.locate import Server
     from nur.settings import Settings
 
 T = TypeVar("T")
@@ -136,32 +137,42 @@ def _words(problem: dict[str, Any]) -> str:
 @asynccontextmanager
 async def reach(settings: Settings) -> AsyncIterator[Store]:
     """The store of these settings, for as long as the block lasts. Raises what keeps it from opening."""
-    server = await asyncio.to_thread(running, settings.nur_data_dir)
     services: Services | None = None
     async with contextlib.AsyncExitStack() as stack:
+        server = await asyncio.to_thread(running, settings.nur_data_dir)
         if server is not None:
-            headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
-            host = f"[{server.host}]" if ":" in server.host else server.host
-            client = httpx2.AsyncClient(
-                base_url=f"http://{host}:{server.port}", headers=headers, timeout=TIMEOUT_SECONDS
-            )
+            client = _client(server)
         else:
             from nur import bootstrap
 
-            services = await stack.enter_async_context(bootstrap.running(settings))
-            client = httpx2.AsyncClient(transport=_own(services), base_url="http://127.0.0.1", timeout=TIMEOUT_SECONDS)
+            try:
+                services = await stack.enter_async_context(bootstrap.running(settings))
+                client = _own(services)
+            except DataFolderInUse:
+                server = await asyncio.to_thread(coming, settings.nur_data_dir)
+                if server is None:
+                    raise
+                client = _client(server)
         yield Store(await stack.enter_async_context(client), services)
 
 
-def _own(services: Services) -> httpx2.ASGITransport:
-    """The routes over a store that this process has opened."""
+def _client(server: Server) -> httpx2.AsyncClient:
+    """Calls a running server."""
+    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return httpx2.AsyncClient(base_url=f"http://{host}:{server.port}", headers=headers, timeout=TIMEOUT_SECONDS)
+
+
+def _own(services: Services) -> httpx2.AsyncClient:
+    """Calls the routes over a store that this process has opened."""
     from nur.entrypoints.rest.app import make_rest
 
     @asynccontextmanager
     async def provide() -> AsyncIterator[Services]:
         yield services
 
-    return httpx2.ASGITransport(app=make_rest(provide))
+    transport = httpx2.ASGITransport(app=make_rest(provide))
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=TIMEOUT_SECONDS)
 
 
 def with_store(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 IDLE_EXIT_MINUTES = "15"
+#: How long a command waits for a server that has the folder and does not answer yet.
+COMING_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _IN_USE = 3
 
@@ -57,6 +59,14 @@ def running(folder: Path) -> Server | None:
     except (OSError, ValueError, KeyError):
         return None
     return server if server.answers() else None
+
+
+def coming(folder: Path) -> Server | None:
+    """The server of a folder that is in use: it may be starting, or too busy to answer at once. None when none does."""
+    deadline = time.monotonic() + COMING_SECONDS
+    while (server := running(folder)) is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return server
 
 
 def _start(folder: Path) -> Server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,6 +38,8 @@ def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | Non
     """
     # What a shell or an editor writes ends with one newline that is none of the text.
     content = sys.stdin.read().removesuffix("\n") if text == ("-",) else " ".join(text)
+    if content.startswith("@") and Path(content[1:200]).is_file():
+        raise BadRequest("Files are stored by nur ingest FILE, or as one memory by: nur remember - < FILE")
     fields = {name: value for name, value in meta.items() if value is not None}
     if "sort" in fields:
         fields["type"] = fields.pop("sort")
