@@ -149,6 +149,11 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=shown)
+def test_no_mark_of_a_merge_is_left(path: Path) -> None:
+    assert re.findall(r"^(?:<{7}|={7}|>{7})(?: .*)?$", path.read_text(encoding="utf-8"), re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=shown)
 def test_every_file_that_is_named_exists(path: Path) -> None:
     named = set(NAMED_PATH.findall(path.read_text(encoding="utf-8")))
     assert sorted(name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "src/nur"))) == []
