@@ -17,7 +17,7 @@ from tests.benchmarks import baselines  # isort: skip
 
 from rich.console import Console
 
-from tests.benchmarks import doors, embedding, flat, large_artifact, mcp_call, searching, start, walk, writing
+from tests.benchmarks import context, doors, embedding, flat, large_artifact, mcp_call, searching, start, walk, writing
 from tests.benchmarks.figures import Report
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[Report], None]] = {
     "memory_store": writing.test_memory_store,
     "search": searching.test_search_latency,
     "doors": doors.test_doors,
+    "context": context.test_context,
     "large_artifact": large_artifact.test_large_artifact_ingestion,
     "walk": walk.test_walk,
 }

@@ -40,10 +40,9 @@ class OfferedSection:
 
 def one_line(text: str) -> str:
     """Stored text as a quote: on one line, without control or direction marks, unable to end the brief."""
-    plain = "".join(
-        " " if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char for char in text
-    )
-    folded = _TAG.sub(TAG, " ".join(plain.split()))
+    if not text.isprintable():
+        text = "".join(" " if unicodedata.category(char) in _MARKS else char for char in text)
+    folded = _TAG.sub(TAG, " ".join(text.split()))
     if len(folded) <= LONGEST_QUOTE:
         return folded
     cut = folded.rfind(" ", LONGEST_QUOTE // 2, LONGEST_QUOTE)
