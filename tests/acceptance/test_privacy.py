@@ -14,6 +14,7 @@ from nur.domain.notes import Kind, NoteMetadata, Visibility
 from nur.domain.search import Payload, SearchRequest
 from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
 from nur.services.notes.edit_note import Edit
+from tests.doubles.clock import ManualClock
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ async def test_somebody_elses_copy_is_reported_only_without_enforcement(
 
 
 async def test_the_trash_is_its_owners(open_without_jobs: OpenWithoutJobs) -> None:
-    async with open_without_jobs(privacy_enforcement=True) as nur:
+    clock = ManualClock()
+    async with open_without_jobs(privacy_enforcement=True, clock=clock) as nur:
         services = nur.services
         memory = await remember(services, ANNA, "Anna swims in the river")
         with pytest.raises(NotFound):
@@ -178,10 +180,33 @@ async def test_the_trash_is_its_owners(open_without_jobs: OpenWithoutJobs) -> No
         for attempt in (services.trash.restore, services.trash.purge):
             with pytest.raises(NotFound):
                 await attempt(memory, BEN)
+        await clock.sleep(1)
+        listed = {
+            by.principal.name: [
+                note.public_id for note, _ in (await services.trash.list(by, limit=10, characters=9)).notes
+            ]
+            for by in (ANNA, BEN)
+        }
+        assert listed == {"anna": [memory], "ben": []}
         async with rest_of(services) as rest:  # REST speaks for the local principal
             assert (await rest.ok("GET", "/v2/admin/trash"))["notes"] == []
             await rest.problem(404, "GET", f"/v2/notes/{memory}")
         assert (await services.trash.restore(memory, ANNA)).note.public_id == memory
+
+
+@pytest.mark.parametrize(("enforced", "shown"), [(False, True), (True, False)])
+async def test_somebody_elses_notes_are_exported_and_their_conversations_listed_only_without_enforcement(
+    open_without_jobs: OpenWithoutJobs, enforced: bool, shown: bool
+) -> None:
+    async with open_without_jobs(privacy_enforcement=enforced) as nur:
+        services = nur.services
+        await services.append_turn("trip", 0, role="user", content="To the river!", caller=ANNA, **WRITE)
+        for by, visible in ((ANNA, True), (BEN, shown)):
+            exported = b"".join([piece async for piece in services.export_notes(by)])
+            assert (b"To the river!" in exported) == visible
+            assert b'"notes":%d}' % visible in exported
+            listed = await services.list_conversations(by, limit=10, characters=9)
+            assert [one.conversation_id for one in listed.conversations] == ["trip"] * visible
 
 
 async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_without_jobs: OpenWithoutJobs) -> None:
