@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nur.domain.moments import Zone
     from nur.domain.notes import Note
 
-VERSION = 1
+VERSION = 2
 
 
 def times_deriver(zone: Zone) -> Deriver:

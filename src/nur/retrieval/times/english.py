@@ -124,5 +124,7 @@ TRIGGERS = frozenset(
 #: A sentence with one of these looks ahead.
 AHEAD = re.compile(
     r"\b(?:will|won't|gonna|going to|plan|plans|planned|planning|see you|upcoming|looking forward|can't wait|soon"
-    r"|hop(?:e|ing) to|let's|about to|next|tomorrow|scheduled|due|deadline)\b|['’]ll\b"
+    r"|hop(?:e|ing) to|let's|about to|next|tomorrow|scheduled|due|deadline|must|ha(?:s|ve) to|needs? to|don't forget"
+    # As timetables are read: "the train leaves on Friday".
+    r"|leaves|departs|arrives|starts|begins|opens|closes|ends|expires|takes place|appointment is)\b|['’]ll\b"
 )

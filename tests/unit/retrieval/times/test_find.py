@@ -48,6 +48,7 @@ def found(text: str, said: date = SAID) -> list[tuple[str, str, str]]:
         ("next Thursday", "next Thursday", "2023-08-24", "2023-08-24"),
         ("I won on Friday!", "on Friday", "2023-08-11", "2023-08-11"),  # looks back
         ("I will call on Friday.", "on Friday", "2023-08-18", "2023-08-18"),  # looks ahead
+        ("Anna's train leaves on Friday at 07:40.", "on Friday", "2023-08-18", "2023-08-18"),  # as a timetable says it
         ("We talked. I'll call you Monday.", "Monday", "2023-08-21", "2023-08-21"),
         ("Let's meet this Saturday", "this Saturday", "2023-08-19", "2023-08-19"),
         ("three Fridays ago", "three Fridays ago", "2023-07-28", "2023-07-28"),
