@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nur.diagnostics.findings import CheckRun, Result
 from nur.entrypoints.cli.app import run
+from nur.entrypoints.cli.clients.hook_check import examine_hooks
 from nur.entrypoints.cli.clients.hook_files import HOOK_FILES
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.hooks.payloads import HOOK_CLIENTS
@@ -70,6 +72,20 @@ def test_a_file_that_is_not_there_is_made_and_the_command_runs(client: str) -> N
     assert len(command) < 200
     done = subprocess.run(shlex.split(command), input="", capture_output=True, text=True, timeout=60, check=False)
     assert (event in HOOK_CLIENTS[client].events, done.returncode, done.stdout, done.stderr) == (True, 0, "", "")
+
+
+@pytest.mark.usefixtures("home")
+def test_doctor_runs_installed_hooks_and_names_a_broken_one() -> None:
+    assert run(["connect", "claude-code", "--hooks"]) == 0
+    sound = CheckRun()
+    examine_hooks(sound)
+    [(name, result)] = [(one.check, one.result) for one in sound.findings]
+    assert (name, result) == ("hooks of claude-code", Result.OK)
+    file = file_of("claude-code")
+    file.write_text(file.read_text().replace("hook claude-code SessionStart", "no-such hook claude-code SessionStart"))
+    broken = CheckRun()
+    examine_hooks(broken)
+    assert broken.failed
 
 
 @pytest.mark.usefixtures("home")

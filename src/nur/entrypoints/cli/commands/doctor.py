@@ -10,6 +10,7 @@ import click
 from nur.diagnostics import machine, report, smoke
 from nur.diagnostics.findings import CheckRun, Result
 from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli.clients.hook_check import examine_hooks
 from nur.entrypoints.stdio.locate import running
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ NO_SERVER = "Start one: nur serve (in Docker: docker compose up -d), or name it 
 def command(ctx: click.Context, url: str | None, token: str | None, data_dir: str | None, as_json: bool) -> None:
     """Check this machine and a running server: the smoke test after a deployment.
 
-    It stores a memory and two documents through MCP, finds them again, and erases them. Exit code 1: a check failed.
+    It stores a memory and two documents through MCP, finds them again, and erases them. Hooks that `nur connect
+    --hooks` has written are run once with a sample. Exit code 1: a check failed.
     """
     examination = CheckRun()
     settings = machine.examine(examination, data_dir)
@@ -37,6 +39,7 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
         provider = asyncio.run(smoke.examine(examination, address, whole_max_tokens))
         if provider is not None and settings is not None:
             machine.hint_at_key(examination, settings, provider)
+        examine_hooks(examination)
     elif settings is not None:
         examination.note("server", Result.FAILED, f"none runs for {settings.nur_data_dir}", NO_SERVER)
         machine.examine_store(examination, settings)
