@@ -17,7 +17,19 @@ from tests.benchmarks import baselines  # isort: skip
 
 from rich.console import Console
 
-from tests.benchmarks import context, doors, embedding, flat, large_artifact, mcp_call, searching, start, walk, writing
+from tests.benchmarks import (
+    changing,
+    context,
+    doors,
+    embedding,
+    flat,
+    large_artifact,
+    mcp_call,
+    searching,
+    start,
+    walk,
+    writing,
+)
 from tests.benchmarks.figures import Report
 
 if TYPE_CHECKING:
@@ -32,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[Report], None]] = {
     "flat": flat.test_flat_scan,
     "memory_store": writing.test_memory_store,
     "search": searching.test_search_latency,
+    "changing": changing.test_changing,
     "doors": doors.test_doors,
     "context": context.test_context,
     "large_artifact": large_artifact.test_large_artifact_ingestion,

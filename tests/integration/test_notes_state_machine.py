@@ -16,6 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from nur.domain.decisions import Decision, DecisionKind, NotePair
 from nur.domain.errors import Conflict
 from nur.domain.search import Mode
 from nur.domain.writes import Outcome
@@ -41,6 +42,7 @@ class Notes(RuleBasedStateMachine):
         self._runner = asyncio.Runner()
         self._texts: dict[str, str] = {}  #: the model: by public id
         self._trash: dict[str, str] = {}
+        self._decided: dict[tuple[str, str], str] = {}  #: by newer and older note
 
     def teardown(self) -> None:
         try:
@@ -106,12 +108,84 @@ class Notes(RuleBasedStateMachine):
         if purge:
             self._run(self.world.services.trash.purge(name, ME))
             del self._trash[name]
+            self._decided = {pair: kind for pair, kind in self._decided.items() if name not in pair}
             return
         try:
             self._run(self.world.services.trash.restore(name, ME))
         except Conflict:
             return  # another note has its key or text by now
         self._texts[name] = self._trash.pop(name)
+
+    @precondition(lambda self: len(self._texts) > 1)
+    @rule(newer=places, older=places, kind=st.sampled_from(list(DecisionKind)))
+    def decide(self, newer: int, older: int, kind: DecisionKind) -> None:
+        pair = self._some(newer), self._some(older)
+        if pair[0] == pair[1]:
+            return
+        one, other = [self._run(self.world.stores.notes.get(ME.tenant, name)) for name in pair]
+        decision = Decision(
+            pair=NotePair(one.note_id, other.note_id),
+            kind=kind,
+            newer_hash=one.content_hash,
+            older_hash=other.content_hash,
+            decided_by="local",
+            decided_at=self.world.clock.now(),
+        )
+        context = ME.at(self.world.clock.now())
+        try:
+            self._run(self.world.stores.decisions.decide(decision, context))
+        except Conflict:
+            assert self._supersedes(pair[1], pair[0])  # a circle
+            return
+        self._decided.pop((pair[1], pair[0]), None)
+        self._decided[pair] = kind
+
+    def _supersedes(self, newer: str, older: str) -> bool:
+        """Whether one note supersedes another, directly or through others."""
+        reached, edge = set(), {newer}
+        while edge:
+            edge = {
+                pair[1]
+                for pair, kind in self._decided.items()
+                if kind is DecisionKind.SUPERSEDES and pair[0] in edge and pair[1] not in reached
+            }
+            reached |= edge
+        return older in reached
+
+    @precondition(lambda self: self._decided)
+    @rule(place=places)
+    def undo(self, place: int) -> None:
+        pair = list(self._decided)[place % len(self._decided)]
+        one, other = [self._run(self.world.stores.notes.get(ME.tenant, name)) for name in pair]
+        job = self.world.stores.decisions.undo(NotePair(one.note_id, other.note_id), ME.at(self.world.clock.now()))
+        assert self._run(job)
+        del self._decided[pair]
+
+    @invariant()
+    def decisions_are_kept_until_undone_or_purged(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        kept = self._run(self.world.stores.decisions.page(ME.tenant, None, 1000))
+        ids = {note_id for one in kept for note_id in (one.pair.newer, one.pair.older)}
+        notes = self._run(self.world.stores.notes.by_ids(list(ids)))
+        found = {(notes[one.pair.newer].public_id, notes[one.pair.older].public_id): one.kind for one in kept}
+        assert found == self._decided
+
+    @invariant()
+    def what_is_superseded_stands_behind(self) -> None:
+        """By a note that is not in the trash, whatever is down."""
+        direct = [
+            pair
+            for pair, kind in self._decided.items()
+            if kind is DecisionKind.SUPERSEDES and all(name in self._texts for name in pair)
+        ]
+        if not direct:
+            return
+        newer, older = direct[0]
+        word = self._texts[older].rstrip(".").split()[0]
+        hits = [hit.note.public_id for hit in self._run(self.world.find(word, Mode.LEXICAL)).hits]
+        if older in hits:
+            assert newer in hits[: hits.index(older)] or newer not in hits or self._supersedes(older, newer)
 
     @rule(down=st.booleans())
     def provider(self, down: bool) -> None:

@@ -39,6 +39,7 @@ from nur.services.jobs.watch_model import WatchModel
 from nur.services.notes.add_event import AddEvent
 from nur.services.notes.add_note import AddNote
 from nur.services.notes.append_turn import AppendTurn
+from nur.services.notes.compare_memories import CompareMemories
 from nur.services.notes.edit_note import EditNote
 from nur.services.notes.find_duplicates import FindDuplicates
 from nur.services.notes.forget import Forget
@@ -46,15 +47,18 @@ from nur.services.notes.get_artifact import GetArtifact
 from nur.services.notes.get_note import GetNote
 from nur.services.notes.ingest import Ingest
 from nur.services.notes.ingest_file import IngestFile
+from nur.services.notes.list_changes import ListChanges
 from nur.services.notes.list_conversations import ListConversations
 from nur.services.notes.list_notes import ListNotes
 from nur.services.notes.read_note import ReadNote
 from nur.services.notes.reembed_artifact import ReembedArtifact
 from nur.services.notes.remember import Remember
+from nur.services.notes.reviews import Reviews
 from nur.services.notes.store_note import StoreNote
 from nur.services.notes.trash import Trash
 from nur.services.notes.versions import Versions
 from nur.services.privacy import PrivacyFilter
+from nur.services.search.as_known import AsKnown
 from nur.services.search.explain import Explain
 from nur.services.search.extract_passages import ExtractPassages
 from nur.services.search.query_vector import QueryVector
@@ -63,6 +67,7 @@ from nur.services.search.rerank import Rerank
 from nur.services.search.retrieve import Retrieve
 from nur.services.search.search import Search
 from nur.services.search.search_log import SearchLog
+from nur.services.search.timeline import Timeline
 from nur.services.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -126,6 +131,9 @@ class Services:
     forget: Forget
     trash: Trash
     versions: Versions
+    reviews: Reviews
+    list_changes: ListChanges
+    timeline: Timeline
     export_notes: ExportNotes
     import_notes: ImportNotes
     housekeeping: Housekeeping
@@ -186,15 +194,19 @@ def assemble(
     get_artifact = GetArtifact(notes, chunks, stores.vectors, embedder, get_note)
     list_notes = ListNotes(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
+    reviews = Reviews(stores.decisions, notes, get_note, privacy, clock)
+    compare = CompareMemories(stores.decisions, privacy, clock)
     find_duplicates = FindDuplicates(
         stores.vectors, notes, chunks, stores.fingerprints, index, embedder, privacy, clock
     )
     ingest = Ingest(store, clock)
     reader = ChildFileReader(settings.file_timeout, settings.file_memory)
     forget = Forget(notes, index, privacy, clock, worker.wake)
-    trash = Trash(notes, index, store, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others)
+    trash = Trash(
+        notes, index, store, compare, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others
+    )
     return Services(
-        remember=Remember(store),
+        remember=Remember(store, compare, reviews, get_note),
         append_turn=AppendTurn(store),
         ingest=ingest,
         ingest_file=IngestFile(reader, ingest, notes, clock),
@@ -217,8 +229,11 @@ def assemble(
         forget=forget,
         trash=trash,
         versions=Versions(stores.archive, get_note, edit_note),
-        export_notes=ExportNotes(stores.archive, privacy),
-        import_notes=ImportNotes(ImportNote(notes, stores.archive, store, clock), worker.wake),
+        reviews=reviews,
+        list_changes=ListChanges(stores.changes, notes, privacy, clock),
+        timeline=Timeline(search, list_notes, clock, _zone(settings)),
+        export_notes=ExportNotes(stores.archive, stores.decisions, notes, privacy),
+        import_notes=ImportNotes(ImportNote(notes, stores.archive, store, clock), stores.decisions, worker.wake, clock),
         housekeeping=Housekeeping(notes, stores.outbox, stores.idempotency, stores.facts, forget, trash, clock),
         nightly_backup=nightly_backup,
         idempotency=Idempotency(stores.idempotency, notes, stores.index_marks, clock),
@@ -313,6 +328,7 @@ def _search(
         ),
         rerank=Rerank(reranker, stores.chunks, clock, settings.rerank_deadline, settings.rerank_top),
         extract_passages=ExtractPassages(stores.chunks, clock),
+        as_known=AsKnown(stores.archive),
         search_log=search_log,
         privacy=privacy,
         embedder=embedder,

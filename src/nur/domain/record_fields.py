@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
+from nur.domain.decisions import DecisionKind
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind, NoteId, Retention, Sensitivity, Status, Visibility
 from nur.domain.urls import RULE, is_source_url
@@ -216,4 +217,14 @@ VERSION: Mapping[str, Callable[[Any], Any]] = {
     "replaced_at": moment,
     "content_hash": _content_hash,
     "text": content,
+}
+
+DECISION: Mapping[str, Callable[[Any], Any]] = {
+    "newer": _note_id,
+    "older": _note_id,
+    "kind": one_of(DecisionKind),
+    "newer_hash": _content_hash,
+    "older_hash": _content_hash,
+    "decided_by": string,
+    "decided_at": moment,
 }

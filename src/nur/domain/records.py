@@ -2,6 +2,7 @@
 
     {"type": "header", "format": "nur-export", "format_version": 1}
     {"type": "note", "public_id": "mem_…", …, "text": "…", "versions": […]}
+    {"type": "decision", "newer": "…", "older": "…", "kind": "supersedes", …}
     {"type": "end", "notes": 1}
 
 What follows from a text (chunks, tokens, vectors) is not part of a record, and neither is the tenant: the store that
@@ -19,11 +20,12 @@ from uuid import UUID
 
 from nur.domain.archive import ArchivedNote, NewNote, NoteVersion
 from nur.domain.chunks import sha256
+from nur.domain.decisions import Decision, NotePair
 from nur.domain.errors import BadRequest
 from nur.domain.json_values import check_values
 from nur.domain.kinds import KINDS, TURNS
-from nur.domain.notes import Note, NoteMetadata, Status
-from nur.domain.record_fields import METADATA, NOTE, VERSION, read_fields, refuse_unstorable
+from nur.domain.notes import Note, NoteId, NoteMetadata, Status
+from nur.domain.record_fields import DECISION, METADATA, NOTE, VERSION, read_fields, refuse_unstorable
 from nur.domain.writes import Protection
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ FORMAT_VERSION = 1
 
 _PROTECTION = tuple(field.name for field in fields(Protection))
 _ALWAYS = ("note_id", "public_id", "owner", "kind", "status", "version", "revision", "ingested_at", "updated_at")
+_DECISION = tuple(field.name for field in fields(Decision) if field.name != "pair")
 _DEFAULTS = {
     field.name: field.default if field.default_factory is MISSING else field.default_factory()
     for field in fields(NoteMetadata)
@@ -52,7 +55,7 @@ class End:
     notes: int
 
 
-Record: TypeAlias = Header | End | ArchivedNote | NewNote
+Record: TypeAlias = Header | End | ArchivedNote | NewNote | Decision
 
 
 def header() -> bytes:
@@ -75,6 +78,22 @@ def encode_new(new: NewNote) -> bytes:
     stated = {name: getattr(new.stated, name) for name in _PROTECTION}
     meta = {**_described(new.meta), **{name: _plain(value) for name, value in stated.items() if value is not None}}
     return _line({"type": "note", "kind": new.kind.value, "meta": meta, "text": new.text})
+
+
+def encode_decision(decision: Decision) -> bytes:
+    """A decision about two notes as one line; both are named by their internal ids."""
+    pair = {"newer": decision.pair.newer, "older": decision.pair.older}
+    values = {name: getattr(decision, name) for name in _DECISION}
+    return _line({"type": "decision", **{name: _plain(value) for name, value in (pair | values).items()}})
+
+
+def _decode_decision(values: Mapping[str, Any]) -> Decision:
+    found = read_fields(values, DECISION)
+    missing = [name for name in DECISION if name not in found]
+    if missing:
+        raise BadRequest(f"{missing[0]}: is missing")
+    pair = NotePair(NoteId(found.pop("newer")), NoteId(found.pop("older")))
+    return Decision(pair=pair, **found)
 
 
 def note_values(archived: ArchivedNote) -> dict[str, Any]:
@@ -100,6 +119,8 @@ def decode(line: bytes | str) -> Record:
     kind = values.pop("type")
     if kind == "note":
         return decode_note(values)
+    if kind == "decision":
+        return _decode_decision(values)
     if kind == "header":
         return _header(values)
     if kind == "end" and type(values.get("notes")) is int:

@@ -66,6 +66,7 @@ class SearchRequest:
     where: NoteFilter
     when: str | None = None  #: a stretch of time to prefer, in words or ISO 8601; None: what the question says
     asked_at: datetime | None = None  #: what "last week" in the question is counted from; None: now
+    as_of: datetime | None = None  #: answer from what was stored by then; None: from everything
     limit: int = 5
     mode: Mode = Mode.HYBRID
     max_chars: int = DEFAULT_MAX_CHARS
@@ -124,6 +125,24 @@ class ExpandedChunk:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Newer:
+    """The note that holds now, of a hit that held once."""
+
+    public_id: str
+    rule: str  #: decided, value, update
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a hit: `text == note_text[start_char:end_char]`."""
+
+    public_id: str
+    text: str
+    start_char: int
+    end_char: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One note that answers, by its best chunk."""
@@ -141,6 +160,7 @@ class Hit:
     duplicates: tuple[str, ...] = ()  #: public ids of notes that say the same, which this hit stands for
     expanded: ExpandedChunk | None = None  #: the chunk between its neighbours, where asked for
     text: str | None = None  #: the note's full text, where asked for
+    newer: Newer | None = None  #: another hit that says what holds now
 
     @property
     def collections(self) -> tuple[str, ...]:
@@ -169,6 +189,7 @@ class SearchResult:
         None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers answered
     )
     relevance: float | None = None  #: how likely it is that the store answers at all; a floor is compared with it
+    conflicts: tuple[tuple[Quote, Quote], ...] = ()  #: words of hits that disagree about what was asked
 
 
 def _cut(part: str, offset: int, first: int, last: int) -> str:

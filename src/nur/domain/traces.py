@@ -95,3 +95,9 @@ def filter_from_json(asked: Mapping[str, Any]) -> NoteFilter:
     """The selection that was written down."""
     times = {name: datetime.fromisoformat(asked[name]) for name in ("occurred_from", "occurred_to") if name in asked}
     return NoteFilter(**{**asked, **times, "kinds": frozenset(Kind(kind) for kind in asked["kinds"])})
+
+
+def as_of(trace: Trace) -> datetime | None:
+    """The moment that the search asked about; None: it asked about everything."""
+    asked = trace.request.get("as_of")
+    return None if asked is None else datetime.fromisoformat(asked)

@@ -11,6 +11,7 @@ from nur.domain.chunks import chunk_public_id
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nur.domain.decisions import Relation
     from nur.domain.notes import Kind, Note, NoteMetadata, Retention, Sensitivity, Visibility
 
 
@@ -69,6 +70,17 @@ class NearDuplicate:
     best_chunk: float  #: highest cosine of a chunk of one and a chunk of the other
 
 
+@dataclass(frozen=True, slots=True)
+class SimilarMemory:
+    """A stored memory that is nearly the same as a new one, or says something else about the same thing."""
+
+    public_id: str
+    relation: Relation
+    text: str
+    said_at: datetime
+    review_id: str  #: under which the pair waits for a decision
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
     """What came of a write: the note as it is now."""
@@ -77,6 +89,7 @@ class Stored:
     outcome: Outcome
     index_state: IndexState
     chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a whole note
+    similar: tuple[SimilarMemory, ...] = ()  #: of a new memory: what waits to be reviewed
 
     @property
     def stored_ids(self) -> list[str]:

@@ -13,9 +13,11 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
+from nur.evaluation.changes import TIMELINE_LINES, timeline_recall
 from nur.evaluation.dates import last_said, row_moment, shown_window
 from nur.evaluation.measures import RowSpan
 from nur.retrieval.times.asked import asked_time
+from nur.services.search.timeline import TimelineRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +47,7 @@ class Answer:
     cpu_seconds: float = 0.0
     relevance: float = 0.0  #: what a floor would be compared with
     names_time: bool = False  #: the question names a time
+    flags_conflict: bool = False  #: it points out that hits disagree
     dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
     briefed: frozenset[str] | None = None  #: rows that the brief of the question's conversation quotes
 
@@ -98,6 +101,7 @@ class LoadedDataset:
             cpu_seconds=cpu_seconds,
             relevance=result.relevance or 0.0,
             names_time=bool(asked_time(question.text, None, (asked_at or self.services.clock.now()).date()).windows),
+            flags_conflict=bool(result.conflicts),
             dates=[_shown_date(hit) for hit in result.hits],
             briefed=await self._brief(scope or question.scope),
         )
@@ -114,6 +118,16 @@ class LoadedDataset:
             lines = (line for section in brief.sections for line in section.lines)
             self._briefed[scope] = frozenset(self.row_of.get(line.public_id, line.public_id) for line in lines)
         return self._briefed[scope]
+
+    async def timeline(self, question: LabelledQuestion) -> float:
+        """The share of the question's rows that a timeline of 2,000 characters lists."""
+        request = TimelineRequest(
+            caller=_CALLER,
+            query=question.text[:500],
+            conversation_id=self.where(question.scope).conversation_id,
+            limit=TIMELINE_LINES,
+        )
+        return timeline_recall(question, await self.services.timeline(request), self.row_of)
 
     def asked_at(self, scope: str | None) -> datetime | None:
         """When its questions are asked: after everything else of the scope was said."""

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from nur.evaluation import measures
+from nur.evaluation.changes import CONTRADICTION, LISTED, TIMELINE, change_scores
 from nur.evaluation.dates import TIMED, date_scores
 from nur.evaluation.off_topic import asked_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nur.domain.search import Mode
     from nur.evaluation.asking import Answer, LoadedDataset
-    from nur.evaluation.dataset import DataSet, LabelledQuestion
+    from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
     from nur.evaluation.measures import Scores
 
 SPAN_METRICS = (
@@ -64,6 +65,10 @@ class Searching:
     async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
         """Ask with the usual budget."""
         return await self.asked.ask(question, self.mode, self.max_chars, scope=scope)
+
+    async def timeline(self, question: LabelledQuestion) -> float | None:
+        """The share of the question's rows on a short timeline, where conversations are asked about."""
+        return await self.asked.timeline(question) if self.asked.data.load_as == "turns" else None
 
     async def within(self, question: LabelledQuestion, budget: int) -> Answer | None:
         """Ask again: another budget is another choice of passages, joined where they touch, not a shorter tail."""
@@ -124,6 +129,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
     measured = Measured(system.name)
     await system.answer(data.questions[0])  # what is loaded on first use does not count as latency
     rows = {row.id: row for row in data.rows}
+    has_conflicts = any(question.category == CONTRADICTION for question in data.questions)
     for question in data.questions:
         if question.has_gold or question.is_unanswerable:
             answer = await system.answer(question)
@@ -136,6 +142,8 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
                 scores |= brief_scores(question, answer)
                 timed = {TIMED: scores["recall@10"]} if answer.names_time and "recall@10" in scores else {}
                 measured.scores[question.id] = scores | timed | date_scores(question, answer.dates, rows)
+                if isinstance(system, Searching):
+                    measured.scores[question.id] |= await _of_changes(system, question, answer, rows, has_conflicts)
         progress()
     for question, scope in asked_elsewhere(data) if off_topic else ():
         measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score
@@ -148,6 +156,16 @@ def brief_scores(question: LabelledQuestion, answer: Answer) -> Scores:
     if question.category not in BRIEFED or answer.briefed is None:
         return {}
     return {BRIEF_RECALL: float(any(row in answer.briefed for row in question.units))}
+
+
+async def _of_changes(
+    system: Searching, question: LabelledQuestion, answer: Answer, rows: Mapping[str, Row], has_conflicts: bool
+) -> Scores:
+    """What is measured of changes; only Nur's own search knows of them."""
+    flagged = answer.flags_conflict
+    scores = change_scores(question, answer.ids, rows, flagged=flagged, has_conflicts=has_conflicts)
+    listed = await system.timeline(question) if question.category in LISTED else None
+    return scores if listed is None else scores | {TIMELINE: listed}
 
 
 def _unit_scores(question: LabelledQuestion, answer: Answer) -> Scores:

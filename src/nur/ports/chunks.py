@@ -121,6 +121,7 @@ class CandidateQuery:
     most_compared: int = 0  #: vectors that may be compared one by one
     embedding_version: str = ""
     windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or that name a time in one, are candidates
+    known_at: datetime | None = None  #: only notes that were stored by then; None: all
     asks_when: bool = False  #: say of each candidate whether it names a time
     turn_distance: int = 0  #: turns this near to a turn among the candidates are candidates too
 
@@ -137,6 +138,8 @@ class CandidateSet:
     not_visible: Sequence[ChunkKey] = ()  #: found by a ranker, but gone, expired or filtered out
     in_window: frozenset[ChunkKey] = frozenset()  #: said in an asked window, or naming a time in one
     dated: frozenset[ChunkKey] = frozenset()  #: naming any time; looked at only where the question asks when
+    superseded: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: candidates by public id, with the notes
+    #: that supersede each, which are candidates too
     has_more: bool = False  #: a ranker returned its limit, so there may be others
     is_complete: bool = True  #: False: too many chunks to compare one by one, so none was compared by meaning
     missed_by_index: bool = False  #: with `compare_all`: the index left out a chunk that it should hold

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from nur.domain.errors import NurError
     from nur.ports.archive import Archive
     from nur.ports.briefs import BriefStore
+    from nur.ports.changes import ChangeLog
     from nur.ports.chunks import ChunkStore
     from nur.ports.conversations import ConversationStore
+    from nur.ports.decisions import DecisionStore
     from nur.ports.derivations import DerivationStore, FingerprintStore
     from nur.ports.idempotency import IdempotencyStore
     from nur.ports.index_marks import IndexMarks
@@ -73,6 +75,16 @@ class Stores(Protocol):
     @property
     def briefs(self) -> BriefStore:
         """What a brief is made of."""
+        ...
+
+    @property
+    def decisions(self) -> DecisionStore:
+        """What was decided about pairs of notes, and what waits for it."""
+        ...
+
+    @property
+    def changes(self) -> ChangeLog:
+        """What happened to notes, in order."""
         ...
 
     @property

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sqlalchemy import BigInteger, Select, cast, func, or_, select
 
+from nur.adapters.sql.as_of import known
 from nur.adapters.sql.chunk_times import by_time, dated, in_window
+from nur.adapters.sql.decisions import any_superseded, superseders
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.lexical_index import FoundByWords
 from nur.adapters.sql.mapping import (
@@ -141,6 +143,8 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
     views += _replaced(connection, query, near.cosines, {view.chunk_key for view in views})
     visible = {view.chunk_key for view in views}
     views, context_turns = _with_turns(connection, views, query)
+    views, superseded = with_superseders(connection, views, query)
+    views = known(connection, views, query.known_at)
     return CandidateSet(
         views=views,
         context_turns=context_turns,
@@ -150,6 +154,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
         not_visible=[key for key in keys if key not in visible],
         in_window=in_window(connection, views, query.windows),
         dated=dated(connection, views) if query.asks_when else frozenset(),
+        superseded=superseded,
         has_more=by_words.has_more or len(near.cosines) >= query.limit,
         is_complete=near.is_complete,
         missed_by_index=near.missed_by_index,
@@ -267,6 +272,21 @@ def _with_turns(
         return views, []
     found = turns_near(connection, wanted, query.where, query.now)
     return views + [view for view in found if view.turn in near], [view for view in found if view.turn not in near]
+
+
+def with_superseders(
+    connection: Connection, views: list[ScoringView], query: CandidateQuery
+) -> tuple[list[ScoringView], Mapping[str, Sequence[str]]]:
+    """The notes that supersede a candidate are candidates too; and which supersede which, by public ids."""
+    ids = {view.note_id: view.public_id for view in views}
+    if not any_superseded(connection, list(ids)):
+        return views, {}
+    found = superseders(connection, list(ids), query.where, query.now, query.known_at)
+    missing = {newer.note_id for newers in found.values() for newer in newers} - ids.keys()
+    if missing:
+        statement = _SCORING_VIEWS.where(_chunks.note_id.in_(missing), chunks_matching(query.where, query.now))
+        views = views + [to_scoring_view(row) for row in connection.execute(statement).all()]
+    return views, {ids[older]: [newer.public_id for newer in newers] for older, newers in found.items()}
 
 
 def _around(turns: Iterable[tuple[str, int]], distance: int) -> set[tuple[str, int]]:

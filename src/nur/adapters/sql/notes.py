@@ -22,6 +22,8 @@ from sqlalchemy import (
 )
 
 from nur.adapters.sql import derivations, outbox
+from nur.adapters.sql.audit import audit
+from nur.adapters.sql.decisions import drop_suggestions
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, piece_values, records, to_note
 from nur.adapters.sql.search_log import forget_note
@@ -35,6 +37,7 @@ from nur.adapters.sql.tables import (
 )
 from nur.adapters.sql.tables.chunks import TOTALS_ROWS
 from nur.adapters.sql.vectors import add_pooled, add_vectors
+from nur.domain.changes import ChangeKind
 from nur.domain.errors import Conflict
 from nur.domain.filters import Facet, Order
 from nur.domain.kinds import KINDS
@@ -63,13 +66,12 @@ _INSERT_NOTE = insert(memory_notes)
 _UPDATE_NOTE = update(memory_notes).where(
     _notes.note_id == bindparam("current_id"), _notes.revision == bindparam("current_revision")
 )
-_CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes.text).where(
+_CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes.status, _notes.text).where(
     _notes.note_id == bindparam("current_id")
 )
 _INSERT_VERSION = insert(note_versions)
 _INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
 _INSERT_PIECES = insert(chunk_pieces)
-_INSERT_AUDIT = insert(audit_log)
 _ADD_TO_TOTALS = text(
     'INSERT INTO lexical_totals AS t ("row", chunks, pieces, terms) VALUES (:row, :chunks, :pieces, :terms)'
     ' ON CONFLICT ("row") DO UPDATE SET chunks = t.chunks + excluded.chunks,'
@@ -168,10 +170,11 @@ def write_note(
 ) -> list[ChunkKey]:
     """Write a note, its chunks, lexical rows and vectors, its outbox row and its line in the audit log."""
     note = write.note
+    change: ChangeKind | None = ChangeKind.CREATED
     if write.replaces is None:
         connection.execute(_INSERT_NOTE, {**note_values(note), "text": write.text})
     else:
-        _replace_row(connection, write, write.replaces, context.now)
+        change = _replace_row(connection, write, write.replaces, context.now)
     keys: list[ChunkKey] = []
     if write.text is None:
         _touch_chunks(connection, note, indexed=write.indexed)
@@ -185,7 +188,7 @@ def write_note(
         outbox.enqueue(connection, note.note_id, note.revision, context.now)
     if write.text is not None and not write.is_derived and note.status is Status.ACTIVE:
         outbox.enqueue(connection, note.note_id, note.revision, context.now, Task.DERIVE)
-    _audit(connection, note, write.action, context)
+    audit(connection, note, write.action, context, change)
     return keys
 
 
@@ -204,7 +207,7 @@ def _remove(
     _drop_derived(connection, lexical_index, note.note_id)
     if not indexed:
         outbox.enqueue(connection, note.note_id, gone.revision, now)
-    _audit(connection, gone, action, context)
+    audit(connection, gone, action, context, ChangeKind.DELETED)
     return gone
 
 
@@ -220,18 +223,21 @@ def _purge(
         outbox.enqueue(connection, note.note_id, note.revision + 1, context.now)
     outbox.cancel(connection, note.note_id, Task.DERIVE)
     forget_note(connection, note.note_id)
-    _audit(connection, note, "purge", context)
+    audit(connection, note, "purge", context, ChangeKind.PURGED)
     if KINDS[note.kind].ids_tell:
         lines = update(audit_log).where(audit_log.c.note_id == note.note_id)
         connection.execute(lines.values(public_id=None))
 
 
-def _replace_row(connection: Connection, write: NoteWrite, current_revision: int, now: datetime) -> None:
-    """Update the note's row if it is still at this revision; a text that changes is kept as a version."""
+def _replace_row(connection: Connection, write: NoteWrite, current_revision: int, now: datetime) -> ChangeKind | None:
+    """Update the note's row if it is still at this revision; a text that changes is kept as a version.
+
+    Returns what that does to the note; None where its text is only cut or embedded again.
+    """
     note = write.note
     if write.text is None:
         _update_row(connection, note, current_revision)
-        return
+        return ChangeKind.EDITED
     current = connection.execute(_CURRENT_TEXT, {"current_id": note.note_id}).first()
     if current is not None and current.version != note.version:
         row = {"note_id": note.note_id, "version": current.version, "content_hash": current.content_hash}
@@ -240,6 +246,14 @@ def _replace_row(connection: Connection, write: NoteWrite, current_revision: int
         too_old = note_versions.c.version < note.version - VERSIONS_KEPT
         connection.execute(delete(note_versions).where(note_versions.c.note_id == note.note_id, too_old))
     _update_row(connection, note, current_revision, text=write.text)
+    return _change(current, note)
+
+
+def _change(current: Any, note: Note) -> ChangeKind | None:
+    """What a write of a text does to the note whose row was `current`."""
+    if current is None or current.status != note.status:
+        return ChangeKind.RESTORED if note.status is Status.ACTIVE else ChangeKind.DELETED
+    return ChangeKind.REPLACED if current.version != note.version else None
 
 
 def _update_row(connection: Connection, note: Note, current_revision: int, **text: str) -> None:
@@ -260,6 +274,7 @@ def _drop_derived(connection: Connection, lexical_index: LexicalIndex, note_id: 
     """Delete everything that a note's text was made into."""
     _drop_chunks(connection, lexical_index, note_id)
     derivations.drop(connection, note_id)
+    drop_suggestions(connection, note_id)
 
 
 def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
@@ -300,22 +315,6 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
 def _add_to_totals(connection: Connection, note_id: NoteId, chunks: int, pieces: int, terms: int) -> None:
     counted = {"chunks": chunks, "pieces": pieces, "terms": terms}
     connection.execute(_ADD_TO_TOTALS, {"row": 1 + note_id.int % TOTALS_ROWS, **counted})
-
-
-def _audit(connection: Connection, note: Note, action: str, context: WriteContext) -> None:
-    connection.execute(
-        _INSERT_AUDIT,
-        {
-            "at": context.now,
-            "tenant_id": note.tenant,
-            "principal": context.principal.name,
-            "action": action,
-            "note_id": note.note_id,
-            "public_id": note.public_id,
-            "revision": note.revision,
-            "call_id": context.call_id,
-        },
-    )
 
 
 def _get(connection: Connection, tenant: str, public_id: str) -> Note | None:

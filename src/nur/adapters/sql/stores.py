@@ -9,8 +9,10 @@ from sqlalchemy import text
 
 from nur.adapters.sql.archive import SqlArchive
 from nur.adapters.sql.briefs import SqlBriefStore
+from nur.adapters.sql.changes import SqlChangeLog
 from nur.adapters.sql.chunks import SqlChunkStore
 from nur.adapters.sql.conversations import SqlConversationStore
+from nur.adapters.sql.decisions import SqlDecisionStore
 from nur.adapters.sql.derivations import SqlDerivationStore, SqlFingerprintStore
 from nur.adapters.sql.idempotency import SqlIdempotencyStore
 from nur.adapters.sql.index_marks import SqlIndexMarks
@@ -48,6 +50,8 @@ class SqlStores:
         self.derivations = SqlDerivationStore(run)
         self.fingerprints = SqlFingerprintStore(run)
         self.briefs = SqlBriefStore(run)
+        self.decisions = SqlDecisionStore(run, lexical_index)
+        self.changes = SqlChangeLog(run)
         self.outbox = SqlOutbox(run)
         self.search_log = SqlSearchLog(run)
         self.idempotency = SqlIdempotencyStore(run)

@@ -104,25 +104,37 @@ def hits(answer: dict[str, Any]) -> None:
     elif answer["notice"]:
         click.echo(answer["notice"], err=True)
     for item in answer["items"]:
-        head = Text(f"{item['rank']}. ", style="bold")
-        head.append(one_line(item["note_id"]), style="bold cyan")
-        head.append(f"  {item['kind']}  {item['score']:.4f}  said {when(item['ts'])[:10]}", style="dim")
-        if item["title"]:
-            head.append(f"  {one_line(item['title'])}")
-        console.print(head, soft_wrap=not console.is_terminal)
-        for passage in item["passages"]:
-            place = f"characters {passage['start_char']}–{passage['end_char']}"
-            if passage.get("location"):
-                place = f"{one_line(passage['location'])}, {place}"
-            if item["source"]["url"]:
-                place += f", {one_line(item['source']['url'])}"
-            indented(console, Text(harmless(passage["text"])))
-            indented(console, Text(place, style="dim"))
-        if item["times"]:
-            indented(console, Text(_times(item["times"]), style="dim"))
+        _hit(console, item)
+    for pair in answer["conflicts"]:
+        quotes = (f'{one_line(quote["note_id"])} "{one_line(quote["text"])}"' for quote in pair)
+        click.echo(f"These disagree: {' / '.join(quotes)}")
     if answer["confidence"] is not None and not answer["notice"]:  # which says that the match is weak
         click.secho(_fit(answer["confidence"]), dim=True)
     click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
+
+
+def _hit(console: Console, item: dict[str, Any]) -> None:
+    head = Text(f"{item['rank']}. ", style="bold")
+    head.append(one_line(item["note_id"]), style="bold cyan")
+    head.append(f"  {item['kind']}  {item['score']:.4f}  said {when(item['ts'])[:10]}", style="dim")
+    if item["title"]:
+        head.append(f"  {one_line(item['title'])}")
+    console.print(head, soft_wrap=not console.is_terminal)
+    for passage in item["passages"]:
+        place = f"characters {passage['start_char']}–{passage['end_char']}"
+        if passage.get("location"):
+            place = f"{one_line(passage['location'])}, {place}"
+        if item["source"]["url"]:
+            place += f", {one_line(item['source']['url'])}"
+        indented(console, Text(harmless(passage["text"])))
+        indented(console, Text(place, style="dim"))
+    if item["times"]:
+        indented(console, Text(_times(item["times"]), style="dim"))
+    if item["newer"]:
+        indented(console, Text(f"{_OLDER[item['newer']['rule']]}: {one_line(item['newer']['note_id'])}"))
+
+
+_OLDER = {"decided": "Replaced by", "value": "Older value; newer", "update": "There is a newer one"}
 
 
 def _times(found: Sequence[dict[str, Any]]) -> str:

@@ -15,16 +15,27 @@ from nur.entrypoints.mcp.results import one_line, quoted
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.moments import Zone
-    from nur.domain.search import Hit, SearchResult
+    from nur.domain.search import Hit, Quote, SearchResult
 
 NOTHING = "No results found."
 #: Times that the text of a hit explains; the structured answer has all.
 MOST_TIMES = 3
+#: What the text of a hit says of the one that is newer, by the rule that found it.
+OLDER = {"decided": "Replaced by", "value": "Older value; newer", "update": "There is a newer one"}
 
 
 def noticed(text: str, result: SearchResult, between: str) -> str:
-    """The text, and at its end what the answer lacks."""
-    return f"{text}{between}{result.notice}" if result.notice else text
+    """The text, and at its end what disagrees in it and what it lacks."""
+    return between.join([text, *map(_disagree, result.conflicts), *([result.notice] if result.notice else [])])
+
+
+def older(hit: Hit) -> list[str]:
+    """That another hit holds instead of this one."""
+    return [] if hit.newer is None else [f"{OLDER[hit.newer.rule]}: {one_line(hit.newer.public_id)}"]
+
+
+def _disagree(pair: tuple[Quote, Quote]) -> str:
+    return "These disagree: " + " / ".join(f'[{one_line(one.public_id)}] "{one_line(one.text)}"' for one in pair)
 
 
 def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -> str:
@@ -42,6 +53,7 @@ def artifact_text(result: SearchResult, zone: Zone, *, detailed: bool = False) -
             *_shown(hit),
             *_line("Evidence", _evidence(hit)),
             f"When: {when(hit, zone)}",
+            *older(hit),
             *near_identical(hit),
             *(details(hit, result.model) if detailed else ()),
         ]
@@ -63,7 +75,7 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], zone: Zone, *, det
         ]
         body = _artifact_lines(hit) if hit.note.kind is Kind.ARTIFACT else _note_lines(hit)
         more = details(hit, result.model) if detailed else ()
-        blocks.append("\n".join([*head, *body, f"When: {when(hit, zone)}", *near_identical(hit), *more]))
+        blocks.append("\n".join([*head, *body, f"When: {when(hit, zone)}", *older(hit), *near_identical(hit), *more]))
     blocks += search_line(result) if detailed else ()
     return noticed("\n\n".join(blocks), result, "\n\n")
 

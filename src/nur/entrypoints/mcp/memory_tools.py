@@ -12,10 +12,11 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
-from nur.entrypoints.mcp import hits, results
+from nur.entrypoints.mcp import hits, results, reviews
 from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
+    AsOf,
     Confidence,
     Query,
     ResponseFormat,
@@ -47,6 +48,7 @@ async def memory_store(
     confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
     conversation_id: Annotated[str | None, Field(max_length=100, description="Where it came up")] = None,
     ts: Said = None,
+    replaces: Annotated[str | None, Field(max_length=100, description="Id of the memory that this supersedes")] = None,
 ) -> CallToolResult:
     """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
     checked_text("content", content)
@@ -56,14 +58,20 @@ async def memory_store(
         confidence=confidence,
         conversation_id=conversation_id,
         said_at=checked_said("ts", ts, services.zone),
+        replaces=replaces,
         caller=caller,
         on_failure=services.on_failure.for_tools,
     )
     note = stored.note
-    return results.answer(
-        f"Stored memory [{note.public_id}]: {results.shortened(content)}",
-        {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
-    )
+    lines = [f"Stored memory [{note.public_id}]: {results.shortened(content)}"]
+    lines += [f"Replaced [{replaces}]; it stays as history."] if replaces else []
+    lines += [reviews.similar_line(one, services.zone) for one in stored.similar]
+    answer: dict[str, Any] = {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state}
+    if replaces:
+        answer["replaced"] = replaces
+    if stored.similar:
+        answer["similar"] = [reviews.similar(one) for one in stored.similar]
+    return results.answer("\n".join(lines), answer)
 
 
 async def memory_search(
@@ -74,6 +82,7 @@ async def memory_search(
     min_confidence: Confidence = 0.0,
     when: When = None,
     response_format: ResponseFormat = "concise",
+    as_of: AsOf = None,
 ) -> CallToolResult:
     """Find stored memories about a topic. Use it before answering from earlier conversations."""
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence)
@@ -83,6 +92,7 @@ async def memory_search(
             caller=caller,
             where=where,
             when=when,
+            as_of=checked_said("as_of", as_of, services.zone),
             limit=limit,
             tool="memory_search",
         )
@@ -105,8 +115,10 @@ async def memory_list(
         empty = {"memories": [], "reason": EmptyReason.NOTHING_STORED}
         return results.answer(f"{NOTHING} {nothing_stored(where)}", empty)
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
-    lines = [f"Found {count}:", *(_line(note, text) for note, text in found)]
-    return results.answer("\n".join(lines), {"memories": [_memory(note, text) for note, text in found]})
+    newer = await services.reviews.superseded([note for note, _ in found], caller)
+    lines = [_line(note, text) + _replaced(newer.get(note.public_id)) for note, text in found]
+    memories = [_memory(note, text) | _newer(newer.get(note.public_id)) for note, text in found]
+    return results.answer("\n".join([f"Found {count}:", *lines]), {"memories": memories})
 
 
 async def memory_delete(
@@ -139,7 +151,8 @@ def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
         return hits.noticed(NOTHING, result, " ")
     lines = []
     for hit in result.hits:
-        said = [_line(hit.note, hit.passages[0].text), f"[{hits.when(hit, zone)}]", *hits.near_identical(hit)]
+        told = "; ".join([hits.when(hit, zone), *hits.older(hit)])
+        said = [_line(hit.note, hit.passages[0].text), f"[{told}]", *hits.near_identical(hit)]
         lines += [" ".join(said), *(hits.details(hit, result.model) if detailed else ())]
     lines += hits.search_line(result) if detailed else ()
     return hits.noticed("\n".join(lines), result, "\n")
@@ -147,6 +160,14 @@ def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
 
 def _line(note: "Note", text: str) -> str:
     return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {results.one_line(text)}"
+
+
+def _replaced(newer: str | None) -> str:
+    return f" [Replaced by: {newer}]" if newer else ""
+
+
+def _newer(newer: str | None) -> dict[str, Any]:
+    return {"replaced_by": newer} if newer else {}
 
 
 def _memory(note: "Note", text: str) -> dict[str, Any]:

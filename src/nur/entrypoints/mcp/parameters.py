@@ -20,6 +20,7 @@ Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidenc
 Said = Annotated[str | None, Field(description="When it was said, ISO 8601; else now")]
 When = Annotated[str | None, Field(max_length=100, description="Time to prefer: 2026-05, last week")]
 Project = Annotated[str | None, Field(max_length=200, description="Only this project")]
+AsOf = Annotated[str | None, Field(description="Answer from what was stored by then, ISO 8601")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Most results")]
 Neighbours = Annotated[bool, Field(description="Show the chunks before and after, too")]
 

@@ -18,6 +18,7 @@ from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
     ArtifactType,
+    AsOf,
     Limit,
     MaxChars,
     Neighbours,
@@ -27,6 +28,7 @@ from nur.entrypoints.mcp.parameters import (
     VisibilityName,
     When,
     checked_range,
+    checked_said,
     checked_text,
 )
 from nur.entrypoints.mcp.structured_hits import structured
@@ -114,6 +116,7 @@ async def hybrid_search(  # the specification's parameters
     max_chars: MaxChars = DEFAULT_MAX_CHARS,
     response_format: ResponseFormat = "concise",
     when: When = None,
+    as_of: AsOf = None,
 ) -> CallToolResult:
     """Find passages in everything stored: documents always, memories and conversations if asked."""
     kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
@@ -125,6 +128,7 @@ async def hybrid_search(  # the specification's parameters
             query=checked_text("query", query),
             where=_filter(caller, kinds, conversation_id, filters or {}),
             when=when,
+            as_of=checked_said("as_of", as_of, services.zone),
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,

@@ -10,7 +10,15 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND
 
-from nur.entrypoints.mcp import artifact_tools, context_tools, health_tool, history_tools, memory_tools, search_tools
+from nur.entrypoints.mcp import (
+    artifact_tools,
+    change_tools,
+    context_tools,
+    health_tool,
+    history_tools,
+    memory_tools,
+    search_tools,
+)
 from nur.entrypoints.mcp.prompts import offer_context
 from nur.entrypoints.mcp.tool import CheckedTool
 
@@ -37,6 +45,7 @@ NOT_OFFERED = ("prompts", "resources")
 OFFERS = [
     *context_tools.TOOLS,
     *memory_tools.TOOLS,
+    *change_tools.TOOLS,
     *history_tools.TOOLS,
     *artifact_tools.TOOLS,
     *search_tools.TOOLS,

@@ -12,7 +12,7 @@ from nur.entrypoints.mcp.parameters import utc, utc_seconds
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
     from nur.domain.notes import Note
-    from nur.domain.search import Hit, Passage, SearchResult
+    from nur.domain.search import Hit, Passage, Quote, SearchResult
     from nur.domain.times import TimeMention
 
 
@@ -32,6 +32,8 @@ def structured(result: SearchResult, *, detailed: bool = False, memories_only: b
     }
     if result.confidence is not None:
         answer["confidence"] = round(result.confidence, 4)
+    if result.conflicts:
+        answer["conflicts"] = [[_quote(quote) for quote in pair] for pair in result.conflicts]
     return answer | _present(reason=result.reason, notice=result.notice)
 
 
@@ -61,6 +63,7 @@ def _concise_hit(hit: Hit, *, memories_only: bool) -> dict[str, Any]:
                 **_speaker(hit),
             ),
             "sensitivity": meta.sensitivity if meta.sensitivity is not Sensitivity.NORMAL else None,
+            "newer": _newer(hit),
             "near_identical": _near_identical(hit) if hit.duplicates else None,
             "neighbors": list(hit.expanded.parts) if hit.expanded is not None else None,
         }
@@ -98,6 +101,7 @@ def _detailed_hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
             **_speaker(hit),
         ),
         "sensitivity": meta.sensitivity,
+        **_present(newer=_newer(hit)),
         "near_identical": _near_identical(hit),
         **({"neighbors": list(hit.expanded.parts)} if hit.expanded is not None else {}),
     }
@@ -117,6 +121,14 @@ def _evidence_fields(hit: Hit) -> dict[str, Any]:
 def _speaker(hit: Hit) -> dict[str, Any]:
     meta = hit.note.meta
     return {"conversation_id": meta.conversation_id, "turn_index": meta.turn_index, "role": meta.role}
+
+
+def _newer(hit: Hit) -> dict[str, str] | None:
+    return None if hit.newer is None else {"id": hit.newer.public_id, "rule": hit.newer.rule}
+
+
+def _quote(quote: Quote) -> dict[str, object]:
+    return {"id": quote.public_id, "quote": quote.text, "start_char": quote.start_char, "end_char": quote.end_char}
 
 
 def _near_identical(hit: Hit) -> dict[str, Any]:

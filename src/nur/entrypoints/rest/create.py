@@ -83,6 +83,9 @@ class MemoryIn(Body):
     confidence: Share = 1.0
     conversation_id: Key | None = None
     ts: Said | None = None
+    replaces: Key | None = Field(
+        default=None, description="id of the memory that this one supersedes; it stays as history and ranks behind"
+    )
 
 
 @router.post("/notes", response_model=Receipt, responses={**CREATED, **documented(409)})
@@ -118,7 +121,7 @@ async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) 
     )
 
 
-@router.post("/memories", response_model=Receipt, responses={**CREATED, **documented(409)})
+@router.post("/memories", response_model=Receipt, responses={**CREATED, **documented(404, 409)})
 async def add_memory(body: MemoryIn, services: OpenServices, write: CurrentWrite) -> Response:
     """Store a memory, as the tool `memory_store` does; its vectors follow unless ON_EMBEDDING_FAILURE is reject."""
     return await write(
@@ -128,6 +131,7 @@ async def add_memory(body: MemoryIn, services: OpenServices, write: CurrentWrite
             confidence=body.confidence,
             conversation_id=body.conversation_id,
             said_at=located(body.ts, services.zone),
+            replaces=body.replaces,
             caller=write.caller,
             on_failure=services.on_failure.for_others,
         )

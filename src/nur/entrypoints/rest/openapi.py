@@ -138,6 +138,17 @@ _ITEM: dict[str, Any] = {
     "version": 1,
     "revision": 1,
     "sensitivity": "normal",
+    "newer": None,
+}
+
+_REVIEW: dict[str, Any] = {
+    "review_id": "rev_9c1d2e3f4a5b6c7d",
+    "relation": "other",
+    "state": "waiting",
+    "newer": {"note_id": "mem_0f40fd5484a5", "text": "The alarm code is 3386.", "ts": STORED_AT},
+    "older": {"note_id": "mem_5d1c80b7a9e2", "text": "The alarm code is 4417.", "ts": "2026-05-08T12:00:00Z"},
+    "decided_at": None,
+    "decided_by": None,
 }
 
 _RECEIPT: dict[str, Any] = {
@@ -198,6 +209,38 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "key_configured": False,
         "error": None,
     },
+    "TimelineOut": {
+        "entries": [
+            {
+                "first_day": "2026-05-07",
+                "last_day": "2026-05-07",
+                "ts": "2026-05-08T12:00:00Z",
+                "note_id": "mem_0f40fd5484a5",
+                "kind": "memory",
+                "title": None,
+                "quote": "We sold the boat yesterday.",
+            }
+        ]
+    },
+    "ChangesOut": {
+        "changes": [
+            {
+                "at": STORED_AT,
+                "change": "replaced",
+                "note_id": NOTE_ID,
+                "kind": "note",
+                "title": None,
+                "by": "local",
+                "before": "The staging database listens on port 5432.",
+                "after": "The staging database listens on port 5433.",
+                "superseded_by": None,
+            }
+        ],
+        "cursor": "c812",
+        "has_more": False,
+    },
+    "ReviewsOut": {"reviews": [_REVIEW], "next_after": None},
+    "ReviewOut": _REVIEW,
     "SearchOut": {
         "search_id": SEARCH_ID,
         "trace_id": TRACE_ID,
@@ -207,6 +250,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "reason": None,
         "notice": None,
         "confidence": 0.83,
+        "conflicts": [],
         "dropped": 0,
         "kept": True,
     },

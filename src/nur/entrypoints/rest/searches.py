@@ -11,7 +11,7 @@ from nur.domain.access import Caller
 from nur.domain.documents import location
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Sensitivity, Visibility
-from nur.domain.search import Hit, Mode, Payload, SearchRequest, SearchResult
+from nur.domain.search import Hit, Mode, Payload, Quote, SearchRequest, SearchResult
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
 from nur.entrypoints.rest.problems import documented
@@ -58,6 +58,7 @@ class SearchIn(Body):
         max_length=100,
         description="a time to prefer, such as 2026-05, 2026-05-07 or last week; else what the question names",
     )
+    as_of: Moment | None = Field(default=None, description="answer from what was stored by then")
     mode: Mode = Mode.HYBRID
     top_k: int = Field(default=10, ge=1, le=100)
     kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
@@ -93,6 +94,7 @@ class SearchIn(Body):
             caller=caller,
             where=where,
             when=self.when,
+            as_of=self.as_of,
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,
@@ -117,6 +119,27 @@ class StitchedOut(BaseModel):
     text: str
     start_char: int
     end_char: int
+
+
+class NewerOut(BaseModel):
+    """Another item that holds instead."""
+
+    note_id: str
+    rule: str = Field(description="decided: somebody decided so; value: a newer value; update: it reports a change")
+
+
+class QuoteOut(BaseModel):
+    """Words of an item: `text == note.text[start_char:end_char]`."""
+
+    note_id: str
+    text: str
+    start_char: int
+    end_char: int
+
+    @classmethod
+    def of(cls, quote: Quote) -> "QuoteOut":
+        """From the service's."""
+        return cls(note_id=quote.public_id, text=quote.text, start_char=quote.start_char, end_char=quote.end_char)
 
 
 class ItemOut(BaseModel):
@@ -153,6 +176,7 @@ class ItemOut(BaseModel):
     version: int
     revision: int
     sensitivity: Sensitivity
+    newer: NewerOut | None = Field(description="an item that says what holds now; this one held once")
 
     @classmethod
     def of(cls, rank: int, hit: Hit, result: SearchResult, payload: Payload) -> "ItemOut":
@@ -202,6 +226,7 @@ class ItemOut(BaseModel):
             version=note.version,
             revision=note.revision,
             sensitivity=meta.sensitivity,
+            newer=None if hit.newer is None else NewerOut(note_id=hit.newer.public_id, rule=hit.newer.rule),
         )
 
 
@@ -218,6 +243,7 @@ class SearchOut(BaseModel):
     confidence: float | None = Field(
         description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
     )
+    conflicts: list[list[QuoteOut]] = Field(description="pairs of quotes from items that disagree")
     dropped: int = Field(description="found at first, but gone, changed or hidden since")
     kept: bool = Field(description="whether it can be asked for again; false while the store cannot be written")
 
@@ -233,6 +259,9 @@ class SearchOut(BaseModel):
             reason=result.reason,
             notice=result.notice,
             confidence=None if result.confidence is None else round(result.confidence, 4),
+            conflicts=[[QuoteOut.of(quote) for quote in pair] for pair in result.conflicts]
+            if payload is not Payload.IDS
+            else [],
             dropped=dropped,
             kept=kept,
         )

@@ -1,6 +1,7 @@
 """What every write has: a receipt, a wait for the index where asked for, and an idempotency key."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -11,14 +12,17 @@ from pydantic import BaseModel, Field
 from nur.bootstrap import Services
 from nur.domain.access import Caller
 from nur.domain.chunks import sha256
+from nur.domain.decisions import Relation
 from nur.domain.errors import IndexDown
-from nur.domain.writes import IndexState, NearDuplicate, Outcome, Stored
+from nur.domain.writes import IndexState, NearDuplicate, Outcome, SimilarMemory, Stored
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, etag
 from nur.entrypoints.rest.problems import Responses
 from nur.entrypoints.rest.schemas import NearDuplicateOut
 from nur.services.idempotency import SavedResponse
 
 REPLAYED = "Idempotency-Replayed"
+#: Characters of a similar memory in a receipt.
+QUOTE = 200
 _KEPT_HEADERS = ("etag", "location")
 
 IdempotencyKey = Annotated[
@@ -33,6 +37,27 @@ IdempotencyKey = Annotated[
 ]
 
 
+class SimilarOut(BaseModel):
+    """A stored memory that a new one should be reviewed with."""
+
+    note_id: str
+    relation: Relation = Field(description="same: nearly the same; other: another value; conflict: the opposite")
+    text: str = Field(description="its beginning")
+    ts: datetime
+    review_id: str = Field(description="for POST /v2/reviews/{review_id}")
+
+    @classmethod
+    def of(cls, one: SimilarMemory) -> "SimilarOut":
+        """From the service's."""
+        return cls(
+            note_id=one.public_id,
+            relation=one.relation,
+            text=one.text[:QUOTE],
+            ts=one.said_at,
+            review_id=one.review_id,
+        )
+
+
 class Receipt(BaseModel):
     """What came of a write. Acknowledged is committed and fsynced; found by its words from now on."""
 
@@ -45,6 +70,7 @@ class Receipt(BaseModel):
     near_duplicates: list[NearDuplicateOut] | None = Field(
         default=None, description="null until the note is indexed; ask with wait=indexed"
     )
+    similar: list[SimilarOut] = Field(default_factory=list, description="of a new memory: what waits to be reviewed")
 
     @classmethod
     def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":
@@ -57,6 +83,7 @@ class Receipt(BaseModel):
             version=stored.note.version,
             chunk_count=stored.note.chunk_count,
             near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
+            similar=[SimilarOut.of(one) for one in stored.similar],
         )
 
 

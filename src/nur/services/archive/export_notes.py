@@ -1,4 +1,4 @@
-"""Export every note of a tenant, as records."""
+"""Export every note of a tenant and what was decided about them, as records."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.domain.records import encode, end, header
+from nur.domain.records import encode, encode_decision, end, header
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from nur.domain.access import Caller
     from nur.domain.archive import ArchivedNote
+    from nur.domain.decisions import Decision, NotePair
     from nur.domain.notes import NoteId
     from nur.ports.archive import Archive
+    from nur.ports.decisions import DecisionStore
+    from nur.ports.notes import NoteStore
     from nur.services.privacy import PrivacyFilter
 
 PAGE = 200
@@ -31,6 +34,8 @@ class ExportNotes:
     """
 
     archive: Archive
+    decisions: DecisionStore
+    notes: NoteStore
     privacy: PrivacyFilter
 
     async def __call__(self, caller: Caller) -> AsyncIterator[bytes]:
@@ -40,7 +45,18 @@ class ExportNotes:
         async for page in self.pages(caller):
             count += len(page)
             yield await asyncio.to_thread(_lines, page)
+        async for decided in self._decisions(caller):
+            yield b"".join(map(encode_decision, decided))
         yield end(count)
+
+    async def _decisions(self, caller: Caller) -> AsyncIterator[list[Decision]]:
+        """What was decided about notes that the caller may see, page by page."""
+        after: NotePair | None = None
+        while page := await self.decisions.page(caller.tenant, after, PAGE):
+            after = page[-1].pair
+            notes = await self.notes.by_ids([note_id for one in page for note_id in (one.pair.newer, one.pair.older)])
+            seen = {key for key, note in notes.items() if self.privacy.can_access(note, caller.principal)}
+            yield [one for one in page if {one.pair.newer, one.pair.older} <= seen]
 
     async def pages(self, caller: Caller) -> AsyncIterator[list[ArchivedNote]]:
         """The notes that the caller may see, page by page."""

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadRequest, Conflict
+from nur.domain.decisions import Decision
+from nur.domain.errors import BadRequest, Conflict, NotFound
 from nur.domain.records import FORMAT, End, Header, Record, decode
 from nur.observability.events import EventLog
 from nur.services.archive.lines import batches, numbered_lines
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from nur.domain.access import Caller
     from nur.domain.archive import ArchivedNote, NewNote
+    from nur.ports.clock import Clock
+    from nur.ports.decisions import DecisionStore
     from nur.services.archive.import_note import ImportNote, ImportOutcome
     from nur.services.archive.lines import Line
 
@@ -46,20 +49,22 @@ class ImportReport:
     complete: bool = False  #: the end of an export came last, after as many notes as it says
     _notes: int = 0  #: lines with a note since the header
 
-    def read(self, line: int, record: Record | BadRequest) -> ArchivedNote | NewNote | None:
-        """Count a line, and return the note that it holds."""
+    def read(self, line: int, record: Record | BadRequest) -> ArchivedNote | NewNote | Decision | None:
+        """Count a line, and return the note or the decision that it holds."""
         self.complete = isinstance(record, End) and record.notes == self._notes
         if isinstance(record, Header):
             self._notes = 0
         if isinstance(record, Header | End):
             return None
+        if isinstance(record, Decision):
+            return record
         self._notes += 1
         if isinstance(record, BadRequest):
             self.fail(line, record)
             return None
         return record
 
-    def fail(self, line: int, error: BadRequest | Conflict) -> None:
+    def fail(self, line: int, error: BadRequest | Conflict | NotFound) -> None:
         """Count a line that was not imported."""
         self.failed += 1
         if len(self.failures) < FAILURES_TOLD:
@@ -71,7 +76,9 @@ class ImportNotes:
     """Stores the notes of an export: ids, revisions, previous texts, trash and times stay as they were."""
 
     import_note: ImportNote
+    decisions: DecisionStore
     wake: Callable[[], None]
+    clock: Clock
 
     async def __call__(self, pieces: AsyncIterable[bytes], caller: Caller, *, dry_run: bool = False) -> ImportReport:
         """Import all lines that can be. Raises BadRequest for what is no export, StoreDown when storing fails."""
@@ -82,21 +89,42 @@ class ImportNotes:
                 _refuse_other_formats(records[0])
                 is_first = False
             read = [(line, report.read(line, record)) for (line, _), record in zip(batch, records, strict=True)]
-            await asyncio.gather(*(self._store(line, note, caller, report, dry_run=dry_run) for line, note in read))
+            await asyncio.gather(
+                *(self._store(line, one, caller, report, dry_run=dry_run) for line, one in read if _is_note(one))
+            )
+            for line, one in read:  # after the notes that they are about
+                if isinstance(one, Decision) and not dry_run:
+                    await self._decide(line, one, caller, report)
             self.wake()
         counts = {outcome.value: count for outcome, count in report.outcomes.items()}
         log.info("imported", dry_run=dry_run, failed=report.failed, **counts)
         return report
 
     async def _store(
-        self, line: int, note: ArchivedNote | NewNote | None, caller: Caller, report: ImportReport, *, dry_run: bool
+        self,
+        line: int,
+        note: ArchivedNote | NewNote | Decision | None,
+        caller: Caller,
+        report: ImportReport,
+        *,
+        dry_run: bool,
     ) -> None:
-        if note is None:
+        if note is None or isinstance(note, Decision):
             return
         try:
             report.outcomes[await self.import_note(note, caller, dry_run=dry_run)] += 1
         except (BadRequest, Conflict) as error:
             report.fail(line, error)
+
+    async def _decide(self, line: int, decision: Decision, caller: Caller, report: ImportReport) -> None:
+        try:
+            await self.decisions.decide(decision, caller.at(self.clock.now()))
+        except (NotFound, Conflict) as error:
+            report.fail(line, error)
+
+
+def _is_note(record: ArchivedNote | NewNote | Decision | None) -> bool:
+    return record is not None and not isinstance(record, Decision)
 
 
 def _decoded(batch: Sequence[Line]) -> list[Record | BadRequest]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nur.domain.errors import BadRequest, NotFound
 from nur.domain.notes import Kind, NoteMetadata
+from nur.domain.writes import Outcome
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.access import Caller
+    from nur.domain.notes import Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
+    from nur.services.notes.compare_memories import CompareMemories
+    from nur.services.notes.get_note import GetNote
+    from nur.services.notes.reviews import Reviews
     from nur.services.notes.store_note import StoreNote
+
+_SAME_TEXT = (Outcome.UNCHANGED, Outcome.METADATA_UPDATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,9 @@ class Remember:
     """Stores a memory; the same text again is the same memory."""
 
     store: StoreNote
+    compare: CompareMemories
+    reviews: Reviews
+    get: GetNote
 
     async def __call__(
         self,
@@ -30,10 +41,16 @@ class Remember:
         conversation_id: str | None,
         said_at: datetime | None = None,
         project: str = "",
+        replaces: str | None = None,
         caller: Caller,
         on_failure: OnEmbeddingFailure,
     ) -> Stored:
-        """Store the memory, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
+        """Store the memory, said now unless `said_at` states when.
+
+        `replaces` is the id of a memory that it supersedes: that one stays as history and ranks behind. Reports the
+        memories that it should be reviewed with. Raises EmbedderDown, Conflict; NotFound for an unknown `replaces`.
+        """
+        older = None if replaces is None else await self._memory(replaces, caller)
         meta = NoteMetadata(
             type=type,
             confidence=confidence,
@@ -41,4 +58,18 @@ class Remember:
             occurred_at=said_at,
             project=project,
         )
-        return await self.store(Kind.MEMORY, content, meta, caller, on_failure)
+        stored = await self.store(Kind.MEMORY, content, meta, caller, on_failure)
+        if older is not None:
+            if older.note_id == stored.note.note_id:
+                raise BadRequest("replaces: the memory with this text is the one to be replaced")
+            await self.reviews.supersede(stored.note, older, caller)
+        if stored.outcome in _SAME_TEXT:
+            return stored
+        similar = await self.compare(stored.note, content, caller)
+        return replace(stored, similar=tuple(one for one in similar if one.public_id != replaces))
+
+    async def _memory(self, public_id: str, caller: Caller) -> Note:
+        note = await self.get(public_id, caller)
+        if note.kind is not Kind.MEMORY:
+            raise NotFound(f"Memory {public_id} not found")
+        return note

@@ -9,7 +9,7 @@ from nur.domain.errors import NotFound
 from nur.domain.filters import matches
 from nur.domain.notes import Status
 from nur.domain.search import Mode, SearchRequest
-from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, filter_from_json
+from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, as_of, filter_from_json
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -105,12 +105,21 @@ def weakest_shown(trace: Trace) -> float | None:
 
 def _sentence(trace: Trace, one: TracedCandidate) -> str:
     if one.verdict is CandidateOutcome.RETURNED:
-        return f"Returned at place {one.place}: {_sum(one)}."
+        return f"Returned at place {one.place}: {_sum(one)}.{_newer(trace, one)}"
     if one.verdict is CandidateOutcome.BELOW_FLOOR:
         return f"Below the relevance floor of {trace.outcome['floor']}: {_sum(one)}."
     if one.verdict is CandidateOutcome.COLLAPSED:
         return f"Says the same as {one.instead}, which is shown instead: {_sum(one)}."
     return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
+
+
+def _newer(trace: Trace, one: TracedCandidate) -> str:
+    """Which notes it stands before or behind because of their age."""
+    why = {"decided": "somebody decided so", "value": "a newer value", "update": "it reports a change"}
+    moves = trace.outcome.get("newer", ())
+    behind = [f" Behind {newer}: {why[rule]}." for newer, older, rule in moves if older == one.public_id]
+    before = [f" Before {older}: {why[rule]}." for newer, older, rule in moves if newer == one.public_id]
+    return "".join([*before, *behind])
 
 
 def _sum(one: TracedCandidate) -> str:
@@ -139,6 +148,7 @@ def _outside(note: Note, request: SearchRequest) -> str:
 def _request(trace: Trace, caller: Caller) -> SearchRequest:
     return SearchRequest(
         when=trace.request.get("when"),
+        as_of=as_of(trace),
         asked_at=trace.created_at,
         query=trace.query or "",
         caller=caller,

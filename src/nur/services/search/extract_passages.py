@@ -41,28 +41,34 @@ class ExtractPassages:
     chunks: ChunkStore
     clock: Clock
 
-    async def __call__(
+    async def read(
+        self, request: SearchRequest, ranked: Sequence[Ranked], groups: Sequence[HitGroup], compared: int
+    ) -> Mapping[ChunkKey, ChunkWithNote]:
+        """The chunks that hits and passages are made of, in one snapshot, and those of the first `compared` groups.
+
+        Chunks are read again: a note that was deleted since it was ranked is left out.
+        """
+        shown = (group.shown for group in groups[: max(request.limit, compared)])
+        chosen = (*shown, *_with_passages(ranked, groups[: request.limit]))
+        return await self.chunks.show(
+            {one.candidate.chunk_key: one.note_id for one in chosen},
+            request.where,
+            self.clock.now(),
+            with_neighbours=request.expand_neighbors,
+            with_texts=request.payload is Payload.TEXTS,
+        )
+
+    def extract(
         self,
         request: SearchRequest,
         terms: WeighedTerms,
         ranked: Sequence[Ranked],
         best: Sequence[HitGroup],
         rerank_scores: Mapping[NoteId, float],
+        read: Mapping[ChunkKey, ChunkWithNote],
     ) -> list[Hit]:
-        """The hits in the order of `best`, with passages of about `max_chars` characters together.
-
-        Chunks are read again: a note that was deleted since it was ranked is left out.
-        """
-        shown = {group.shown.note_id for group in best[:PASSAGE_NOTES]}
-        with_passages = [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
-        wanted = {one.candidate.chunk_key: one.note_id for one in (*(group.shown for group in best), *with_passages)}
-        read = await self.chunks.show(
-            wanted,
-            request.where,
-            self.clock.now(),
-            with_neighbours=request.expand_neighbors,
-            with_texts=request.payload is Payload.TEXTS,
-        )
+        """The hits in the order of `best`, with passages of about `max_chars` characters together."""
+        with_passages = _with_passages(ranked, best)
         best_lexical = max((one.lexical for one in ranked), default=0.0)
         # With neighbours, two thirds of the budget are for what surrounds the passages.
         budget = request.max_chars // 3 if request.expand_neighbors else request.max_chars
@@ -78,6 +84,12 @@ class ExtractPassages:
             if (key := group.shown.candidate.chunk_key) in read
         ]
         return with_neighbours(hits, read, request.max_chars) if request.expand_neighbors else hits
+
+
+def _with_passages(ranked: Sequence[Ranked], best: Sequence[HitGroup]) -> list[Ranked]:
+    """The chunks of the best hits that passages are taken from."""
+    shown = {group.shown.note_id for group in best[:PASSAGE_NOTES]}
+    return [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
 
 
 def passage_note(found: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import NotFound
-from nur.domain.search import EmptyReason, Hit, Passage, Payload, SearchResult
-from nur.domain.traces import filter_from_json
+from nur.domain.search import EmptyReason, Hit, Newer, Passage, Payload, Quote, SearchResult
+from nur.domain.traces import as_of, filter_from_json
 from nur.ports.search_log import HitRecord
+from nur.services.search.as_known import changed_since
 from nur.services.search.extract_passages import chunk_id_of, with_neighbours
 from nur.services.search.shown_times import with_times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from nur.domain.access import Caller
@@ -63,8 +64,9 @@ class RepeatSearch:
         trace = await self.search_log.session(caller.tenant, search_id)
         if trace is None or trace.principal != caller.principal.name:
             raise NotFound(f"Search {search_id} not found")
-        hits = with_times(await self._hits(trace, caller), self.zone)
+        read, texts = await self._hits(trace, caller)
         outcome = trace.outcome
+        hits = _marked(with_times(read, self.zone), outcome)
         result = SearchResult(
             hits=tuple(hits),
             search_id=trace.search_id,
@@ -74,6 +76,7 @@ class RepeatSearch:
             reason=None if outcome["reason"] is None else EmptyReason(outcome["reason"]),
             notice=outcome["notice"],
             confidence=outcome["confidence"],
+            conflicts=_conflicts(outcome, texts),
         )
         return RepeatedSearch(result, Payload(trace.request["payload"]), len(trace.items) - len(hits))
 
@@ -92,14 +95,38 @@ class RepeatSearch:
         notes = [(hit.note, texts[hit.note.note_id]) for _, hit in opened]
         return OpenedNotes(notes, [name for name in wanted if name not in ranks])
 
-    async def _hits(self, trace: Trace, caller: Caller) -> list[Hit]:
+    async def _hits(self, trace: Trace, caller: Caller) -> tuple[list[Hit], Mapping[str, str]]:
+        """The hits as far as they are unchanged, and the texts of their notes."""
         where = self.privacy.visible(filter_from_json(trace.request["selection"]), caller.principal)
         wanted = {item.chunk_key: item.note_id for item in trace.items}
         expand = trace.request["expand_neighbors"]
         read = await self.chunks.show(wanted, where, self.clock.now(), with_neighbours=expand, with_texts=True)
-        unchanged = {key: one for key, one in read.items() if one.stored.chunk_key == key}
+        moment = as_of(trace)
+        unchanged = {
+            key: one
+            for key, one in read.items()
+            if one.stored.chunk_key == key and not (moment is not None and changed_since(one.note, moment))
+        }
         hits = [_hit(item, one, trace) for item in trace.items if (one := unchanged.get(item.chunk_key)) is not None]
-        return with_neighbours(hits, unchanged, trace.request["max_chars"]) if expand else hits
+        texts = {one.note.public_id: one.text or "" for one in unchanged.values()}
+        return with_neighbours(hits, unchanged, trace.request["max_chars"]) if expand else hits, texts
+
+
+def _marked(hits: Sequence[Hit], outcome: Mapping[str, Any]) -> list[Hit]:
+    """The hits, each with the one that holds instead, where that is shown too."""
+    shown = {hit.note.public_id for hit in hits}
+    moves = [Newer(newer, rule) if newer in shown else None for newer, _, rule in outcome.get("newer", ())]
+    newer = {older: move for (_, older, _), move in zip(outcome.get("newer", ()), moves, strict=True)}
+    return [replace(hit, newer=newer.get(hit.note.public_id)) for hit in hits]
+
+
+def _conflicts(outcome: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[tuple[Quote, Quote], ...]:
+    """What disagrees, where both notes are shown as they were."""
+    pairs = [
+        tuple(Quote(name, texts[name][start:end], start, end) for name, start, end in pair if name in texts)
+        for pair in outcome.get("conflicts", ())
+    ]
+    return tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2)  # a pair
 
 
 def _hit(item: TraceItem, read: ChunkWithNote, trace: Trace) -> Hit:

@@ -197,6 +197,7 @@ class Retrieve:
             embedding_version=self.embedder.model.version,
             windows=[_in_zone(window, self.zone) for window in question.time.windows],
             asks_when=question.time.asks_when,
+            known_at=request.as_of,
             turn_distance=TURN_DISTANCE,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ from nur.domain.search import EmptyReason, Fusion, Mode, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
+from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence
 from nur.retrieval.ranking.duplicates import fold_duplicates
@@ -20,6 +21,7 @@ from nur.retrieval.ranking.grouping import best_per_note, shortlist
 from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.ranking.times import time_bonuses
+from nur.services.search.current_first import by_rules, decided
 from nur.services.search.search_log import SearchRun, Stopwatch
 from nur.services.search.shown_times import with_times
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from nur.retrieval.calibration import ModelCalibration
     from nur.retrieval.ranking.rank import Ranked
     from nur.services.privacy import PrivacyFilter
+    from nur.services.search.as_known import AsKnown
     from nur.services.search.extract_passages import ExtractPassages
     from nur.services.search.rerank import Rerank
     from nur.services.search.retrieve import Retrieve, Retrieved
@@ -52,6 +55,7 @@ class Search:
     retrieve: Retrieve
     rerank: Rerank
     extract_passages: ExtractPassages
+    as_known: AsKnown
     search_log: SearchLog
     privacy: PrivacyFilter
     embedder: Embedder
@@ -92,9 +96,14 @@ class Search:
         stopwatch.lap("rank")
         ordered = await self.rerank(request, groups, found.question.terms)
         stopwatch.lap("rerank")
-        best = ordered.groups[: request.limit]
-        hits = await self.extract_passages(request, found.question.terms, ranked, best, ordered.scores)
-        hits = with_times(hits, self.zone)
+        current = decided(found, ordered.groups)
+        read = await self.extract_passages.read(request, ranked, current.groups, MOST_STATEMENTS)
+        current = by_rules(request, found, current, read)
+        ordered = replace(ordered, groups=current.groups)
+        best = current.groups[: request.limit]
+        hits = self.extract_passages.extract(request, found.question.terms, ranked, best, ordered.scores, read)
+        hits = await self.as_known(request, found.question.terms, hits)
+        hits = current.marked(with_times(hits, self.zone))
         stopwatch.lap("passages")
         degraded = found.degraded + ordered.degraded
         reason = None if hits else _empty_reason(found)
@@ -109,8 +118,10 @@ class Search:
             notice=search_notice(request, degraded, reason, compared=found.is_compared, confidence=confidence),
             confidence=confidence,
             relevance=None if confidence is None else ranked[0].relevance,
+            conflicts=current.conflicts_of(hits),
         )
-        return SearchRun(request, found, ranked, ordered, result, floor, self.fusion, stopwatch.milliseconds)
+        moves = current.moves
+        return SearchRun(request, found, ranked, ordered, result, floor, self.fusion, stopwatch.milliseconds, moves)
 
     def ranked(self, request: SearchRequest, found: Retrieved) -> list[Ranked]:
         """Every candidate with its scores, best first; by meaning alone in dense mode."""

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from nur.domain.access import Caller
-    from nur.domain.search import Fusion, Hit, SearchRequest, SearchResult
+    from nur.domain.search import Fusion, Hit, Quote, SearchRequest, SearchResult
     from nur.domain.traces import TracedCandidate
     from nur.ports.clock import Clock
     from nur.ports.search_log import SearchLogStore
+    from nur.retrieval.currency.order import Move
     from nur.retrieval.ranking.rank import Ranked
     from nur.services.privacy import PrivacyFilter
     from nur.services.search.rerank import Reranked
@@ -83,6 +84,7 @@ class SearchRun:
     floor: float | None
     fusion: Fusion
     milliseconds: Mapping[str, float]
+    moves: Sequence[Move] = ()  #: which notes stand before others because they are newer
 
 
 @dataclass(slots=True)
@@ -187,6 +189,7 @@ class SearchLog:
                 "payload": request.payload.value,
                 "expand_neighbors": request.expand_neighbors,
                 "when": request.when if self.with_queries else None,
+                "as_of": None if request.as_of is None else request.as_of.isoformat(),
                 "selection": filter_as_json(request.where),
             },
             outcome={
@@ -199,6 +202,8 @@ class SearchLog:
                 "floor": run.floor,
                 "wanted": run.found.limit,
                 "embedding_version": result.model.version,
+                "newer": [list(move) for move in run.moves],
+                "conflicts": [[_place(quote) for quote in pair] for pair in result.conflicts],
             },
             timings=dict(run.milliseconds),
             candidates=_candidates(run) if self.retention_days else (),
@@ -207,6 +212,10 @@ class SearchLog:
             ),
             created_at=self.clock.now(),
         )
+
+
+def _place(quote: Quote) -> list[str | int]:
+    return [quote.public_id, quote.start_char, quote.end_char]
 
 
 def _candidates(run: SearchRun) -> tuple[TracedCandidate, ...]:

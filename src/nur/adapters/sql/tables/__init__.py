@@ -18,6 +18,7 @@ from nur.adapters.sql.tables.chunks import (
     note_chunk_embeddings,
     note_embeddings,
 )
+from nur.adapters.sql.tables.decisions import decisions, suggestions
 from nur.adapters.sql.tables.derivations import derivations, fingerprint_bands, note_statements, note_times
 from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_versions
 from nur.adapters.sql.tables.schema import metadata
@@ -27,6 +28,7 @@ from nur.adapters.sql.tables.work import idempotency_keys, indexing_outbox, stor
 __all__ = [
     "audit_log",
     "chunk_pieces",
+    "decisions",
     "derivations",
     "fingerprint_bands",
     "idempotency_keys",
@@ -45,4 +47,5 @@ __all__ = [
     "search_trace_items",
     "search_traces",
     "store_facts",
+    "suggestions",
 ]

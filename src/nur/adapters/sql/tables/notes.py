@@ -132,6 +132,9 @@ audit_log = Table(
     Column("public_id", String),
     Column("revision", Integer),
     Column("call_id", String),
+    Column("change", String),  #: what it did to the note, for those who follow changes; null: nothing
+    Column("version", Integer),  #: of the text after it
+    Column("other_id", Uuid),  #: the note that supersedes this one
     Index("ix_audit_at", "tenant_id", "at"),
     Index("ix_audit_note", "note_id"),
     sqlite_autoincrement=True,

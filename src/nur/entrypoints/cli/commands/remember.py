@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Seconds to let the worker embed before this command leaves; the note is stored in any case.
 WAIT_SECONDS = 5
+_RELATIONS = {"same": "almost the same as", "other": "may say something else than", "conflict": "may disagree with"}
 
 
 @click.command()
@@ -25,6 +26,7 @@ WAIT_SECONDS = 5
 @click.option("--type", "sort", help="A memory's: preference, fact, project or decision; else any word.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is.")
 @click.option("--ts", help="When it was said: 2025-12-25 or 2025-12-25T10:30; else now.")
+@click.option("--replaces", metavar="ID", help="The memory that this one supersedes; it stays as history.")
 @click.option("--key", help="A note's or event's name: stored again under it, it is replaced.")
 @click.option("--title", help="A note's or event's title.")
 @click.option("--project", help="A note's or event's project.")
@@ -45,6 +47,8 @@ def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | Non
         fields["type"] = fields.pop("sort")
     body = {"text": content, **fields}
     beyond = fields.keys() & {"key", "title", "project", "ttl_days"}
+    if kind != "memory" and "replaces" in fields:
+        raise BadRequest("Only a memory replaces another: leave --kind out.")
     if kind == "memory" and beyond:
         raise BadRequest(f"A memory has no {min(beyond)}: use --kind note.")
     path = {"memory": "/v2/memories", "note": "/v2/notes", "event": "/v2/events"}[kind]
@@ -57,5 +61,11 @@ def command(text: tuple[str, ...], kind: str, as_json: bool, data_dir: str | Non
         showing.as_json(receipt)
         return
     click.echo(f"{receipt['note_id']} {receipt['operation']}, {receipt['index_state']}")
+    similar = {one["note_id"]: one for one in receipt["similar"]}
     for near in receipt["near_duplicates"] or ():
-        click.echo(f"  almost the same as {near['note_id']} ({near['similarity']:.2f})")
+        if near["note_id"] not in similar:
+            click.echo(f"  almost the same as {near['note_id']} ({near['similarity']:.2f})")
+    for one in similar.values():
+        quote = showing.one_line(one["text"])
+        click.echo(f"  {_RELATIONS[one['relation']]} {one['note_id']} ({showing.when(one['ts'])[:10]}): {quote}")
+        click.echo(f"    nur review {one['review_id']} confirm|reject")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--mode", type=click.Choice(["hybrid", "dense", "lexical"]), default="hybrid", help="Rankers to ask.")
 @click.option("--project", help="This project alone.")
 @click.option("--when", help="A time to prefer: 2026-05, 2026-05-07 or 'last week'; else what the question names.")
+@click.option("--as-of", help="Answer from what was stored by then: 2026-05-07 or 2026-05-07T10:30:00Z.")
 @click.option("--max-chars", type=click.IntRange(100, 100_000), default=2000, help="Characters of passages in all.")
 @json_option
 @data_dir_option
@@ -35,6 +36,7 @@ def command(
     mode: str,
     project: str | None,
     when: str | None,
+    as_of: str | None,
     max_chars: int,
     as_json: bool,
     data_dir: str | None,
@@ -47,6 +49,7 @@ def command(
         "mode": mode,
         "project": project,
         "when": when,
+        "as_of": as_of,
         "max_chars": max_chars,
         "stitch": False,
     }

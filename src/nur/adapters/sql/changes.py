@@ -1,0 +1,113 @@
+"""SqlChangeLog: the audit log, read as a feed of changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, tuple_
+
+from nur.adapters.sql.audit import wait_for_writers
+from nur.adapters.sql.tables import audit_log, memory_notes, note_versions
+from nur.domain.changes import Change, ChangeKind
+from nur.domain.notes import NoteId
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from nur.adapters.sql.runner import Runner
+
+_audit, _notes, _versions = audit_log.c, memory_notes.c, note_versions.c
+
+
+@dataclass(frozen=True, slots=True)
+class SqlChangeLog:
+    """Positions are the numbers of lines."""
+
+    run: Runner
+
+    async def settled(self, tenant: str, after: int) -> int:
+        """The last position up to which everything is committed; `after` when nothing came behind it."""
+        last = await self.run.read(_last, tenant)
+        if last <= after:
+            return after
+        # Whoever drew a lower number before the line above could be seen still holds the lock, or is done.
+        await self.run.write(wait_for_writers)
+        return last
+
+    async def page(
+        self,
+        tenant: str,
+        after: int,
+        last: int,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Change]:
+        """Changes behind `after` and up to `last`, in their order."""
+        return await self.run.read(_page, tenant, after, last, limit, since, until)
+
+    async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
+        """The first characters of texts that notes had, by note and version."""
+        return await self.run.read(_texts, versions, characters) if versions else {}
+
+
+def _last(connection: Connection, tenant: str) -> int:
+    found = connection.execute(select(func.max(_audit.audit_id)).where(_audit.tenant_id == tenant)).scalar()
+    return int(found or 0)
+
+
+def _page(
+    connection: Connection,
+    tenant: str,
+    after: int,
+    last: int,
+    limit: int,
+    since: datetime | None,
+    until: datetime | None,
+) -> list[Change]:
+    query = (
+        select(audit_log)
+        .where(_audit.tenant_id == tenant, _audit.audit_id > after, _audit.audit_id <= last)
+        .where(_audit.change.is_not(None))
+        .order_by(_audit.audit_id)
+        .limit(limit)
+    )
+    if since is not None:
+        query = query.where(_audit.at >= since)
+    if until is not None:
+        query = query.where(_audit.at < until)
+    return [_change(row) for row in connection.execute(query).mappings()]
+
+
+def _change(row: Any) -> Change:
+    return Change(
+        position=row["audit_id"],
+        at=row["at"],
+        kind=ChangeKind(row["change"]),
+        note_id=NoteId(row["note_id"]),
+        public_id=row["public_id"],
+        version=row["version"],
+        by=row["principal"],
+        other=None if row["other_id"] is None else NoteId(row["other_id"]),
+    )
+
+
+def _texts(
+    connection: Connection, versions: Collection[tuple[NoteId, int]], characters: int
+) -> dict[tuple[NoteId, int], str]:
+    found: dict[tuple[NoteId, int], str] = {}
+    wanted = list(versions)
+    sources: tuple[tuple[ColumnElement[Any], ColumnElement[int], ColumnElement[str]], ...] = (
+        (_versions.note_id, _versions.version, _versions.text),
+        (_notes.note_id, _notes.version, _notes.text),
+    )
+    for note_id, version, text in sources:
+        query = select(note_id, version, func.substr(text, 1, characters).label("text"))
+        for row in connection.execute(query.where(tuple_(note_id, version).in_(wanted))):
+            found[NoteId(row.note_id), row.version] = row.text
+    return found

@@ -1,0 +1,350 @@
+"""SqlDecisionStore: decisions about pairs of notes, and suggestions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, delete, insert, or_, select, tuple_
+
+from nur.adapters.sql.audit import audit
+from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching, notes_matching
+from nur.adapters.sql.mapping import NOTE_COLUMNS, records, to_note
+from nur.adapters.sql.tables import decisions, memory_note_chunks, memory_notes, suggestions
+from nur.domain.changes import ChangeKind
+from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Review
+from nur.domain.errors import Conflict, NotFound
+from nur.domain.notes import NoteId
+from nur.ports.decisions import AlikeMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, Connection, Select, Table
+
+    from nur.adapters.sql.lexical_index import LexicalIndex
+    from nur.adapters.sql.runner import Runner
+    from nur.domain.access import WriteContext
+    from nur.domain.decisions import Suggestion
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import Note
+
+_decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
+
+#: Notes that supersede each other one after the other: more are refused, for they would be walked with every decision.
+LONGEST_CHAIN = 1_000
+
+_DROP_SUGGESTIONS = delete(suggestions).where(
+    or_(_suggested.newer_id == bindparam("of_note"), _suggested.older_id == bindparam("of_note"))
+)
+_SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
+_ALIKE = select(
+    memory_note_chunks.c.chunk_key,
+    _notes.note_id,
+    _notes.public_id,
+    _notes.content_hash,
+    _notes.occurred_at,
+    _notes.text,
+).join(memory_note_chunks, memory_note_chunks.c.note_id == _notes.note_id)
+_ANY = select(_decided.newer_id).where(_decided.older_id.in_(bindparam("of_notes", expanding=True))).limit(1)
+
+
+class Superseder(NamedTuple):
+    """A note that supersedes another one."""
+
+    note_id: NoteId
+    public_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SqlDecisionStore:
+    """Two tables of pairs: what was decided, which is kept, and what rules suggest, which is derived."""
+
+    run: Runner
+    lexical_index: LexicalIndex
+
+    async def decide(self, decision: Decision, context: WriteContext) -> None:
+        """Keep a decision in place of any other about the pair, in either direction. Raises NotFound, Conflict."""
+        await self.run.write(_decide, decision, context)
+
+    async def undo(self, pair: NotePair, context: WriteContext) -> bool:
+        """Take a decision back; returns whether there was one."""
+        return await self.run.write(_undo, pair, context)
+
+    async def suggest(self, newer: NoteId, suggestions: Sequence[Suggestion]) -> None:
+        """Keep what is suggested for a note, in place of what was; what was decided is not suggested again."""
+        await self.run.write(_suggest, newer, suggestions)
+
+    async def reviews(
+        self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
+    ) -> list[Review]:
+        """Pairs that wait, or that were decided, the latest first; both notes must match the filter."""
+        return await self.run.read(_reviews, where, now, decided, limit, after)
+
+    async def review(self, review_id: str, where: NoteFilter, now: datetime) -> Review | None:
+        """One pair; both notes must match the filter."""
+        return await self.run.read(_review, review_id, where, now)
+
+    async def superseded(self, note_ids: Sequence[NoteId], where: NoteFilter, now: datetime) -> dict[NoteId, str]:
+        """Of these notes those that are superseded, each with the public id of the note that holds instead."""
+        found = await self.run.read(superseders, note_ids, where, now)
+        return {note_id: newers[0].public_id for note_id, newers in found.items()}
+
+    async def alike(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[AlikeMemory]:
+        """Notes that match the filter and have any of these lexical terms, the best first."""
+        return await self.run.read(_alike, self.lexical_index, terms, where, now, limit) if terms else []
+
+    async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
+        """The decisions of a tenant, by their pairs."""
+        return await self.run.read(_page, tenant, after, limit)
+
+
+def drop_suggestions(connection: Connection, note_id: NoteId) -> None:
+    """Delete every suggestion about a note."""
+    connection.execute(_DROP_SUGGESTIONS, {"of_note": note_id})
+
+
+def any_superseded(connection: Connection, note_ids: Sequence[NoteId]) -> bool:
+    """Whether a decision is about one of these notes: mostly not, and this costs next to nothing."""
+    return connection.execute(_ANY, {"of_notes": note_ids}).first() is not None
+
+
+def superseders(
+    connection: Connection,
+    note_ids: Sequence[NoteId],
+    where: NoteFilter,
+    now: datetime,
+    decided_by: datetime | None = None,
+) -> dict[NoteId, list[Superseder]]:
+    """Of these notes those that are superseded, with all that supersede each, directly or not: the last one first.
+
+    A chain is followed as far as its notes match the filter. `decided_by`: decisions made later do not count.
+    """
+    direct: dict[NoteId, list[Superseder]] = {}
+    edge = set(note_ids)
+    for _ in range(LONGEST_CHAIN):
+        query = (
+            select(_decided.older_id, _decided.newer_id, _notes.public_id)
+            .join(memory_notes, _notes.note_id == _decided.newer_id)
+            .where(_decided.older_id.in_(edge), _SUPERSEDES, chunks_matching(where, now))
+            .where(_decided.decided_at <= (decided_by or now))
+            .order_by(_decided.decided_at.desc(), _decided.newer_id)
+        )
+        rows = connection.execute(query).all()
+        for row in rows:
+            direct.setdefault(NoteId(row.older_id), []).append(Superseder(NoteId(row.newer_id), row.public_id))
+        edge = {NoteId(row.newer_id) for row in rows} - direct.keys()
+        if not edge:
+            break
+    return {note_id: _ends_first(note_id, direct) for note_id in note_ids if note_id in direct}
+
+
+def _ends_first(note_id: NoteId, direct: dict[NoteId, list[Superseder]]) -> list[Superseder]:
+    """All that supersede a note: those that nothing supersedes before the others."""
+    found: dict[NoteId, Superseder] = {}
+    edge = [note_id]
+    while edge:
+        further = [one for older in edge for one in direct.get(older, ()) if one.note_id not in found]
+        found |= {one.note_id: one for one in further}
+        edge = [one.note_id for one in further]
+    return sorted(found.values(), key=lambda one: one.note_id in direct)
+
+
+def _decide(connection: Connection, decision: Decision, context: WriteContext) -> None:
+    pair = decision.pair
+    older = _both(connection, pair, context)
+    supersedes = decision.kind is DecisionKind.SUPERSEDES
+    if supersedes and _reaches(connection, start=pair.older, goal=pair.newer):
+        raise Conflict("The older note supersedes the newer one already, through others. Undo that first.")
+    either = [(pair.newer, pair.older), (pair.older, pair.newer)]
+    connection.execute(delete(decisions).where(tuple_(_decided.newer_id, _decided.older_id).in_(either)))
+    connection.execute(insert(decisions), {**_values(decision), "tenant_id": older.tenant})
+    change = ChangeKind.SUPERSEDED if supersedes else None
+    audit(connection, older, "supersede" if supersedes else "reject", context, change, other=pair.newer)
+
+
+def _both(connection: Connection, pair: NotePair, context: WriteContext) -> Note:
+    """The older note; locked with the newer one, in an order that all writers have. Raises NotFound."""
+    query = select(*NOTE_COLUMNS).where(
+        _notes.note_id.in_([pair.newer, pair.older]), _notes.tenant_id == context.principal.tenant
+    )
+    found = {
+        note.note_id: note
+        for note in map(to_note, records(connection.execute(query.order_by(_notes.note_id).with_for_update())))
+    }
+    if len(found) < len({pair.newer, pair.older}) or pair.newer == pair.older:
+        raise NotFound("One of the two notes does not exist; nothing was decided.")
+    return found[pair.older]
+
+
+def _reaches(connection: Connection, start: NoteId, goal: NoteId) -> bool:
+    """Whether `start` supersedes `goal` through at least one note between them."""
+    reached, edge = {start}, {start}
+    for step in range(LONGEST_CHAIN):
+        query = select(_decided.older_id).where(_decided.newer_id.in_(edge), _SUPERSEDES)
+        edge = {NoteId(found) for found in connection.execute(query).scalars()} - reached
+        if step and goal in edge:
+            return True
+        edge.discard(goal)
+        if not edge:
+            return False
+        reached |= edge
+    return True
+
+
+def _undo(connection: Connection, pair: NotePair, context: WriteContext) -> bool:
+    own = and_(_decided.newer_id == pair.newer, _decided.older_id == pair.older)
+    kind = connection.execute(select(_decided.kind).where(own)).scalar()
+    if kind is None:
+        return False
+    older = _both(connection, pair, context)
+    connection.execute(delete(decisions).where(own))
+    change = ChangeKind.REINSTATED if kind == DecisionKind.SUPERSEDES.value else None
+    audit(connection, older, "undo", context, change, other=pair.newer)
+    return True
+
+
+def _suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion]) -> None:
+    connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
+    ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
+    query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
+    locked = query.order_by(_notes.note_id).with_for_update(read=True)
+    rows = {NoteId(row.note_id): row for row in connection.execute(locked)}
+    for one in found:
+        pair = one.pair
+        texts = {pair.newer: one.newer_hash, pair.older: one.older_hash}
+        if any(note not in rows or rows[note].content_hash != expected for note, expected in texts.items()):
+            continue  # changed or gone since they were compared
+        decided = or_(
+            and_(_decided.newer_id == pair.newer, _decided.older_id == pair.older),
+            and_(_decided.newer_id == pair.older, _decided.older_id == pair.newer),
+        )
+        hashes = {one.newer_hash, one.older_hash}
+        if any(
+            {row.newer_hash, row.older_hash} == hashes
+            for row in connection.execute(select(_decided.newer_hash, _decided.older_hash).where(decided))
+        ):
+            continue
+        opposite = and_(_suggested.newer_id == pair.older, _suggested.older_id == pair.newer)
+        connection.execute(delete(suggestions).where(opposite))
+        row = {"newer_id": pair.newer, "older_id": pair.older, "review_id": pair.review_id, "relation": one.relation}
+        row |= {"newer_hash": one.newer_hash, "older_hash": one.older_hash, "found_at": one.found_at}
+        connection.execute(insert(suggestions), {**row, "tenant_id": rows[newer].tenant_id})
+
+
+def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
+    """Pairs of a table with what is known of each, both of whose notes match the filter."""
+    visible = select(_notes.note_id).where(notes_matching(where, now))
+    other = suggestions if table is decisions else decisions
+    joined = table.outerjoin(other, and_(other.c.newer_id == table.c.newer_id, other.c.older_id == table.c.older_id))
+    columns = [table.c.newer_id, table.c.older_id, _suggested.relation]
+    decided = [_decided[name] for name in ("kind", "decided_by", "decided_at")]
+    hashes = [_decided.newer_hash.label("decided_newer"), _decided.older_hash.label("decided_older")]
+    return (
+        select(*columns, *decided, *hashes)
+        .select_from(joined)
+        .where(table.c.tenant_id == where.tenant, table.c.newer_id.in_(visible), table.c.older_id.in_(visible))
+    )
+
+
+def _reviews(
+    connection: Connection, where: NoteFilter, now: datetime, decided: bool, limit: int, after: str | None
+) -> list[Review]:
+    table = decisions if decided else suggestions
+    at: ColumnElement[Any] = _decided.decided_at if decided else _suggested.found_at
+    query = _pairs(where, now, table).order_by(at.desc(), table.c.review_id).limit(limit)
+    if not decided:
+        query = query.where(_waits())
+    if after is not None:
+        reached = select(at).where(table.c.tenant_id == where.tenant, table.c.review_id == after).scalar_subquery()
+        query = query.where(or_(at < reached, and_(at == reached, table.c.review_id > after)))
+    return _read(connection, query)
+
+
+def _waits() -> ColumnElement[bool]:
+    """Nothing was decided about these two texts."""
+    changed = or_(_decided.newer_hash != _suggested.newer_hash, _decided.older_hash != _suggested.older_hash)
+    return or_(_decided.kind.is_(None), changed)
+
+
+def _review(connection: Connection, review_id: str, where: NoteFilter, now: datetime) -> Review | None:
+    for table in (decisions, suggestions):
+        found = _read(connection, _pairs(where, now, table).where(table.c.review_id == review_id))
+        if found:
+            return found[0]
+    return None
+
+
+def _read(connection: Connection, query: Select[Any]) -> list[Review]:
+    rows = connection.execute(query).mappings().all()
+    ids = {row[name] for row in rows for name in ("newer_id", "older_id")}
+    read = records(connection.execute(select(*NOTE_COLUMNS).where(_notes.note_id.in_(ids)))) if ids else []
+    notes = {note.note_id: note for note in map(to_note, read)}
+    return [_to_review(row, notes[row["newer_id"]], notes[row["older_id"]]) for row in rows]
+
+
+def _to_review(row: Any, newer: Note, older: Note) -> Review:
+    decision = None
+    if row["kind"] is not None:
+        decision = Decision(
+            pair=NotePair(newer.note_id, older.note_id),
+            kind=DecisionKind(row["kind"]),
+            newer_hash=row["decided_newer"],
+            older_hash=row["decided_older"],
+            decided_by=row["decided_by"],
+            decided_at=row["decided_at"],
+        )
+    relation = None if row["relation"] is None else Relation(row["relation"])
+    return Review(newer=newer, older=older, relation=relation, decision=decision)
+
+
+def _alike(
+    connection: Connection,
+    lexical_index: LexicalIndex,
+    terms: Sequence[str],
+    where: NoteFilter,
+    now: datetime,
+    limit: int,
+) -> list[AlikeMemory]:
+    keys = lexical_index.search(connection, terms, chunks_matching(where, now), limit).chunks
+    rows = connection.execute(_ALIKE.where(memory_note_chunks.c.chunk_key.in_(keys))).all() if keys else []
+    place = {key: number for number, key in enumerate(keys)}
+    found = {
+        row.note_id: AlikeMemory(NoteId(row.note_id), row.public_id, row.content_hash, row.occurred_at, row.text)
+        for row in sorted(rows, key=lambda row: place[row.chunk_key])
+    }
+    return list(found.values())
+
+
+def _page(connection: Connection, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
+    query = select(decisions).where(_decided.tenant_id == tenant)
+    query = query.order_by(_decided.newer_id, _decided.older_id).limit(limit)
+    if after is not None:
+        further = and_(_decided.newer_id == after.newer, _decided.older_id > after.older)
+        query = query.where(or_(_decided.newer_id > after.newer, further))
+    return [
+        Decision(
+            pair=NotePair(NoteId(row["newer_id"]), NoteId(row["older_id"])),
+            kind=DecisionKind(row["kind"]),
+            newer_hash=row["newer_hash"],
+            older_hash=row["older_hash"],
+            decided_by=row["decided_by"],
+            decided_at=row["decided_at"],
+        )
+        for row in connection.execute(query).mappings()
+    ]
+
+
+def _values(decision: Decision) -> dict[str, Any]:
+    pair = decision.pair
+    return {
+        "newer_id": pair.newer,
+        "older_id": pair.older,
+        "review_id": pair.review_id,
+        "kind": decision.kind.value,
+        "newer_hash": decision.newer_hash,
+        "older_hash": decision.older_hash,
+        "decided_by": decision.decided_by,
+        "decided_at": decision.decided_at,
+    }

@@ -1,0 +1,98 @@
+"""Pairs of memories that wait for a decision, and those that were decided."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from nur.domain.decisions import Relation
+from nur.domain.notes import Note
+from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
+from nur.entrypoints.rest.fields import Body
+from nur.entrypoints.rest.problems import documented
+from nur.services.notes.reviews import ReviewAction, ReviewWithTexts
+
+router = APIRouter(prefix="/v2", tags=["reviews"])
+
+#: Characters of each text.
+QUOTE = 500
+
+ReviewName = Annotated[str, Path(max_length=60)]
+
+
+class ReviewedNote(BaseModel):
+    """One note of a pair."""
+
+    note_id: str
+    text: str = Field(description="its beginning")
+    ts: datetime
+
+    @classmethod
+    def of(cls, note: Note, text: str) -> "ReviewedNote":
+        """From the service's."""
+        return cls(note_id=note.public_id, text=text, ts=note.said_at)
+
+
+class ReviewOut(BaseModel):
+    """A pair of notes."""
+
+    review_id: str
+    relation: Relation | None = Field(description="as a rule sees it; null: no rule found it, somebody decided")
+    state: Literal["waiting", "confirmed", "rejected"]
+    newer: ReviewedNote
+    older: ReviewedNote
+    decided_at: datetime | None
+    decided_by: str | None
+
+    @classmethod
+    def of(cls, found: ReviewWithTexts) -> "ReviewOut":
+        """From the service's."""
+        review, decision = found.review, found.review.decision
+        states: dict[str, Literal["confirmed", "rejected"]] = {"supersedes": "confirmed", "rejected": "rejected"}
+        return cls(
+            review_id=review.review_id,
+            relation=review.relation,
+            state="waiting" if decision is None else states[decision.kind],
+            newer=ReviewedNote.of(review.newer, found.newer_text),
+            older=ReviewedNote.of(review.older, found.older_text),
+            decided_at=None if decision is None else decision.decided_at,
+            decided_by=None if decision is None else decision.decided_by,
+        )
+
+
+class ReviewsOut(BaseModel):
+    """A page of reviews, the latest first."""
+
+    reviews: list[ReviewOut]
+    next_after: str | None = Field(description="for the next page; null: this is the last one")
+
+
+class ReviewIn(Body):
+    """A decision."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"decision": "confirm"}]})
+
+    decision: ReviewAction = Field(description="confirm: the newer note replaces the older; reject: both hold; undo")
+
+
+@router.get("/reviews", response_model=ReviewsOut, responses=documented())
+async def list_reviews(
+    services: OpenServices,
+    caller: CurrentCaller,
+    state: Annotated[Literal["waiting", "decided"], Query()] = "waiting",
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    after: Annotated[str | None, Query(max_length=60, description="the previous page's next_after")] = None,
+) -> Response:
+    """Pairs of memories that are nearly the same, or say something else about the same thing."""
+    found = await services.reviews.list(caller, decided=state == "decided", limit=limit, characters=QUOTE, after=after)
+    last = found[-1].review.review_id if len(found) == limit else None
+    return answered(ReviewsOut(reviews=[ReviewOut.of(one) for one in found], next_after=last))
+
+
+@router.post("/reviews/{review_id}", response_model=ReviewOut, responses=documented(404, 409))
+async def decide_review(
+    review_id: ReviewName, body: ReviewIn, services: OpenServices, caller: CurrentCaller
+) -> Response:
+    """Confirm or reject a suggestion, or undo a decision. Both notes stay; a confirmed older one ranks behind."""
+    return answered(ReviewOut.of(await services.reviews.act(review_id, body.decision, caller, characters=QUOTE)))

@@ -1,0 +1,1 @@
+"""Which of several statements holds now: newer values first, and what disagrees. Decided per question, never stored."""

@@ -1,0 +1,138 @@
+"""List changes: what happened to notes between two moments, in the order in which it was committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nur.domain.changes import ChangeKind
+from nur.domain.errors import BadRequest
+from nur.domain.filters import is_alive
+from nur.domain.notes import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from nur.domain.access import Caller
+    from nur.domain.changes import Change
+    from nur.domain.notes import Note, NoteId
+    from nur.ports.changes import ChangeLog
+    from nur.ports.clock import Clock
+    from nur.ports.notes import NoteStore
+    from nur.services.privacy import PrivacyFilter
+
+#: Lines of the log that are read at once, and how often at most for one page: most are visible.
+BATCH = 200
+MOST_BATCHES = 50
+_CURSOR = "c"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedChange:
+    """A change as its caller may see it."""
+
+    change: Change
+    note: Note | None  #: None: it was purged
+    before: str | None = None  #: the text that was replaced
+    after: str | None = None  #: the text that it has since
+    superseded_by: str | None = None  #: public id
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """Some changes, oldest first."""
+
+    changes: Sequence[ListedChange]
+    cursor: str  #: behind the last one: ask with it for what came later, now or at any time
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanges:
+    """Reads the log of changes. Texts are shown of active notes alone: what is in the trash stays there."""
+
+    changes: ChangeLog
+    notes: NoteStore
+    privacy: PrivacyFilter
+    clock: Clock
+
+    async def __call__(
+        self,
+        caller: Caller,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        cursor: str | None = None,
+        limit: int,
+        characters: int,
+    ) -> ChangesPage:
+        """A page of what the caller may see. Raises BadRequest for a cursor that no page returned."""
+        position = _position(cursor)
+        last = await self.changes.settled(caller.tenant, position)
+        shown: list[ListedChange] = []
+        for _ in range(MOST_BATCHES):
+            batch = await self.changes.page(caller.tenant, position, last, limit=BATCH, since=since, until=until)
+            listed = await self._listed(batch, caller, characters)
+            for change in batch:
+                if len(shown) == limit:
+                    return ChangesPage(shown, f"{_CURSOR}{position}", has_more=True)
+                position = change.position
+                shown += [listed[position]] if position in listed else []
+            if len(batch) < BATCH:
+                return ChangesPage(shown, f"{_CURSOR}{max(position, last)}", has_more=False)
+        return ChangesPage(shown, f"{_CURSOR}{position}", has_more=True)
+
+    async def _listed(self, batch: Sequence[Change], caller: Caller, characters: int) -> dict[int, ListedChange]:
+        ids = {note_id for one in batch for note_id in (one.note_id, one.other) if note_id is not None}
+        notes = await self.notes.by_ids(list(ids)) if ids else {}
+        visible = {note_id: note for note_id, note in notes.items() if self.privacy.can_access(note, caller.principal)}
+        wanted = {
+            (one.note_id, version)
+            for one in batch
+            if one.version is not None and self._has_text(visible.get(one.note_id))
+            for version in _versions(one)
+        }
+        texts = await self.changes.texts(wanted, characters)
+        return {
+            one.position: _shown(one, visible, texts)
+            for one in batch
+            if one.note_id in visible or (one.note_id not in notes and self._tells_of_purge(one, caller))
+        }
+
+    def _has_text(self, note: Note | None) -> bool:
+        return note is not None and is_alive(note, self.clock.now())
+
+    def _tells_of_purge(self, change: Change, caller: Caller) -> bool:
+        """Of a purged note nothing is left but that it was purged, and only who did it may see that of others'."""
+        is_own = not self.privacy.enforced or change.by == caller.principal.name
+        return change.kind is ChangeKind.PURGED and is_own
+
+
+def _versions(change: Change) -> tuple[int, ...]:
+    version = change.version or 0
+    if change.kind is ChangeKind.REPLACED:
+        return version - 1, version
+    return (version,) if change.kind in (ChangeKind.CREATED, ChangeKind.RESTORED, ChangeKind.SUPERSEDED) else ()
+
+
+def _shown(change: Change, visible: Mapping[NoteId, Note], texts: Mapping[tuple[NoteId, int], str]) -> ListedChange:
+    version = change.version or 0
+    newer = None if change.other is None else visible.get(change.other)
+    is_shown = newer is not None and newer.status is Status.ACTIVE
+    return ListedChange(
+        change=change,
+        note=visible.get(change.note_id),
+        before=texts.get((change.note_id, version - 1)) if change.kind is ChangeKind.REPLACED else None,
+        after=texts.get((change.note_id, version)),
+        superseded_by=newer.public_id if newer is not None and is_shown else None,
+    )
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    number = cursor.removeprefix(_CURSOR)
+    if not cursor.startswith(_CURSOR) or not (number.isascii() and number.isdigit()) or len(number) > 18:
+        raise BadRequest("cursor: send the cursor of a page, as it came")
+    return int(number)

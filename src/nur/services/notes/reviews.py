@@ -1,0 +1,117 @@
+"""Review pairs of notes: list what waits, decide, and take decisions back. Notes themselves are never touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nur.domain.decisions import Decision, DecisionKind, NotePair
+from nur.domain.errors import BadRequest, NotFound
+from nur.domain.filters import NoteFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nur.domain.access import Caller
+    from nur.domain.decisions import Review
+    from nur.domain.notes import Note
+    from nur.ports.clock import Clock
+    from nur.ports.decisions import DecisionStore
+    from nur.ports.notes import NoteStore
+    from nur.services.notes.get_note import GetNote
+    from nur.services.privacy import PrivacyFilter
+
+
+class ReviewAction(StrEnum):
+    """What can be done with a review."""
+
+    CONFIRM = "confirm"  #: the newer note replaces the older one
+    REJECT = "reject"  #: both hold
+    UNDO = "undo"  #: as if nothing had been decided
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewWithTexts:
+    """A review and the beginnings of both texts."""
+
+    review: Review
+    newer_text: str
+    older_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """What people decide about pairs of notes."""
+
+    decisions: DecisionStore
+    notes: NoteStore
+    get: GetNote
+    privacy: PrivacyFilter
+    clock: Clock
+
+    async def list(
+        self, caller: Caller, *, decided: bool, limit: int, characters: int, after: str | None = None
+    ) -> Sequence[ReviewWithTexts]:
+        """Pairs that wait, or that were decided, the latest first; `after` is the id of the last one seen."""
+        where, now = self._visible(caller), self.clock.now()
+        found = await self.decisions.reviews(where, now, decided=decided, limit=limit, after=after)
+        return await self._with_texts(found, characters)
+
+    async def act(self, review_id: str, action: ReviewAction, caller: Caller, *, characters: int) -> ReviewWithTexts:
+        """Decide, or take a decision back. Raises NotFound, Conflict, BadRequest where there is nothing to undo."""
+        review = await self._find(review_id, caller)
+        context = caller.at(self.clock.now())
+        pair = NotePair(review.newer.note_id, review.older.note_id)
+        if action is ReviewAction.UNDO:
+            if not await self.decisions.undo(pair, context):
+                raise BadRequest(f"Nothing was decided about {review_id}")
+        else:
+            kind = DecisionKind.SUPERSEDES if action is ReviewAction.CONFIRM else DecisionKind.REJECTED
+            await self.decisions.decide(self._decision(review.newer, review.older, kind, caller), context)
+        now = await self.decisions.review(review_id, self._visible(caller), self.clock.now())
+        # Undone, and never suggested: it is as it was found, without its decision.
+        return (await self._with_texts([now or _undecided(review)], characters))[0]
+
+    async def supersede(self, newer: Note, older: Note, caller: Caller) -> None:
+        """Decide that one note replaces another. Raises NotFound, Conflict."""
+        decision = self._decision(newer, older, DecisionKind.SUPERSEDES, caller)
+        await self.decisions.decide(decision, caller.at(self.clock.now()))
+
+    async def superseded(self, notes: Sequence[Note], caller: Caller) -> dict[str, str]:
+        """Of these notes those that were replaced, with the note that holds instead, by public ids."""
+        ids = {note.note_id: note.public_id for note in notes}
+        found = await self.decisions.superseded(list(ids), self._visible(caller), self.clock.now())
+        return {ids[note_id]: newer for note_id, newer in found.items()}
+
+    def _decision(self, newer: Note, older: Note, kind: DecisionKind, caller: Caller) -> Decision:
+        return Decision(
+            pair=NotePair(newer.note_id, older.note_id),
+            kind=kind,
+            newer_hash=newer.content_hash,
+            older_hash=older.content_hash,
+            decided_by=caller.principal.name,
+            decided_at=self.clock.now(),
+        )
+
+    def _visible(self, caller: Caller) -> NoteFilter:
+        return self.privacy.visible(NoteFilter(tenant=caller.tenant), caller.principal)
+
+    async def _find(self, review_id: str, caller: Caller) -> Review:
+        review = await self.decisions.review(review_id, self._visible(caller), self.clock.now())
+        if review is None:
+            raise NotFound(f"Review {review_id[:60]} not found")
+        return review
+
+    async def _with_texts(self, found: Sequence[Review], characters: int) -> Sequence[ReviewWithTexts]:
+        ids = {note.note_id for one in found for note in (one.newer, one.older)}
+        texts = await self.notes.texts(list(ids), characters)
+        return [
+            ReviewWithTexts(one, texts[one.newer.note_id], texts[one.older.note_id])
+            for one in found
+            if one.newer.note_id in texts and one.older.note_id in texts
+        ]
+
+
+def _undecided(review: Review) -> Review:
+    return replace(review, decision=None)

@@ -1,0 +1,69 @@
+"""Show hits as they were known at a moment: the text that each note had then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nur.domain.search import Passage, Payload
+from nur.retrieval.currency.statements import covered, telling_shares
+from nur.retrieval.pieces.atoms import find_atoms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from nur.domain.archive import NoteVersion
+    from nur.domain.notes import Note
+    from nur.domain.search import Hit, SearchRequest
+    from nur.ports.archive import Archive
+    from nur.retrieval.currency.statements import Shares
+    from nur.retrieval.ranking.queries import WeighedTerms
+
+#: Characters of an earlier text that are shown: its sentence with most of the question's words, and what follows.
+SHOWN = 600
+
+
+@dataclass(frozen=True, slots=True)
+class AsKnown:
+    """Puts earlier texts in the place of current ones. Ranking is by the current ones."""
+
+    archive: Archive
+
+    async def __call__(self, request: SearchRequest, terms: WeighedTerms, hits: Iterable[Hit]) -> list[Hit]:
+        """The hits as of the asked moment; one whose text of then is no longer kept is left out."""
+        if request.as_of is None:
+            return list(hits)
+        shares = telling_shares(terms)
+        shown = []
+        for hit in hits:
+            if not changed_since(hit.note, request.as_of):
+                shown.append(hit)
+            elif (version := await self._version(hit.note, request.as_of)) is not None:
+                shown.append(_as_it_was(hit, version, shares, whole=request.payload is Payload.TEXTS))
+        return shown
+
+    async def _version(self, note: Note, moment: datetime) -> NoteVersion | None:
+        """The text that the note had then."""
+        later = [one.version for one in await self.archive.versions(note.note_id) if one.replaced_at > moment]
+        return await self.archive.version(note.note_id, min(later)) if later else None
+
+
+def changed_since(note: Note, moment: datetime) -> bool:
+    """Whether the note got its text after that moment."""
+    return note.ingested_at > moment
+
+
+def _as_it_was(hit: Hit, version: NoteVersion, shares: Shares, *, whole: bool) -> Hit:
+    text = version.text
+    passage = Passage(text, 0, len(text), hit.score) if len(text) <= SHOWN else _best(text, shares, hit.score)
+    note = replace(hit.note, version=version.version, meta=replace(hit.note.meta, title=version.title))
+    return replace(hit, note=note, passages=(passage,), expanded=None, text=text if whole else None)
+
+
+def _best(text: str, shares: Shares, score: float) -> Passage:
+    atoms = find_atoms(text)
+    start = max(atoms, key=lambda one: covered(text[one.start : one.end], shares)).start if atoms else 0
+    ends = [one.end for one in atoms if start < one.end <= start + SHOWN]
+    end = max(ends, default=min(len(text), start + SHOWN))
+    return Passage(text[start:end], start, end, score)

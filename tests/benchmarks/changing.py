@@ -1,0 +1,66 @@
+"""What it costs to compare a new memory with stored ones, and to put newer values first, beside the whole."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import Kind, NoteMetadata
+from nur.domain.search import SearchRequest
+from nur.retrieval.currency.statements import MOST_STATEMENTS
+from nur.retrieval.ranking.duplicates import fold_duplicates
+from nur.retrieval.ranking.grouping import shortlist
+from nur.services.search.current_first import by_rules, decided
+from tests.benchmarks import baselines, store
+from tests.benchmarks.figures import median_ms
+from tests.callers import LOCAL_CALLER
+
+if TYPE_CHECKING:
+    from tests.benchmarks.figures import Report
+
+MEMORIES = 1_000
+WRITES = 100
+QUESTIONS = 50
+
+
+def test_changing(report: Report) -> None:
+    """One store, the two ways in turns, so that a busy moment hits both."""
+    asyncio.run(_measure(report))
+
+
+async def _measure(report: Report) -> None:
+    texts = baselines.english_documents(MEMORIES + 2 * WRITES, words=20)
+    async with store.opened() as services:
+        for start in range(0, MEMORIES, store.CONCURRENT_WRITES):
+            some = texts[start : min(MEMORIES, start + store.CONCURRENT_WRITES)]
+            await asyncio.gather(*(store.remember(services, text) for text in some))
+        plain: list[float] = []
+        compared: list[float] = []
+        for first, second in zip(texts[MEMORIES::2], texts[MEMORIES + 1 :: 2], strict=True):
+            meta = NoteMetadata(type="fact", confidence=1.0)
+            started = time.process_time()
+            await services.remember.store(Kind.MEMORY, first, meta, LOCAL_CALLER, store.REJECT)
+            between = time.process_time()
+            await store.remember(services, second)
+            plain.append(between - started)
+            compared.append(time.process_time() - between)
+        report.add("memory_store, CPU", median_ms(compared), beside=median_ms(plain), yardstick="without comparing")
+        ordering: list[float] = []
+        whole: list[float] = []
+        for question in store.questions(QUESTIONS):
+            asked = f"How many {question}"
+            request = SearchRequest(query=asked, caller=LOCAL_CALLER, where=NoteFilter(tenant=LOCAL_CALLER.tenant))
+            search = services.search
+            found = await search.retrieve(request)
+            ranked = search.ranked(request, found)
+            groups = fold_duplicates(shortlist(ranked, None).notes, found.candidates.lookalikes)
+            read = await search.extract_passages.read(request, ranked, groups, MOST_STATEMENTS)
+            started = time.process_time()
+            by_rules(request, found, decided(found, groups), read)
+            between = time.process_time()
+            await search(request)
+            ordering.append(between - started)
+            whole.append(time.process_time() - between)
+        report.add("newer values first, CPU", median_ms(ordering), beside=median_ms(whole), yardstick="whole search")

@@ -1,0 +1,155 @@
+"""What holds now comes before what held once, where statements are about the same thing, and nothing else moves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nur.retrieval.currency.order import Move, MoveRule, decided_first, order_current
+from nur.retrieval.currency.statements import Utterance
+from nur.retrieval.ranking.queries import query_terms, weigh
+from nur.retrieval.text.analysis import ANALYZER
+
+if TYPE_CHECKING:
+    from nur.retrieval.currency.order import CurrentOrder
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def said(*texts: str, score: float = 0.8, memories: bool = True) -> list[Utterance]:
+    """Statements in the order of an answer, each said a day after the one before."""
+    return [
+        Utterance(f"mem_{place}", text, 0, (START + timedelta(days=place), -1), score, memories)
+        for place, text in enumerate(texts)
+    ]
+
+
+def ordered(question: str, statements: list[Utterance], *, names_time: bool = False) -> CurrentOrder:
+    terms = query_terms(question, ANALYZER)
+    return order_current(question, weigh(terms, {}, 1000), statements, names_time=names_time)
+
+
+def test_the_newest_value_comes_first() -> None:
+    found = ordered(
+        "How many commits are merged into the main branch?",
+        said("150 commits are merged into the main branch.", "The main branch has 165 merged commits."),
+    )
+    assert found.places == [1, 0]
+    assert found.moves == (Move("mem_1", "mem_0", MoveRule.VALUE),)
+
+
+def test_a_newer_value_that_stands_first_already_is_named_too() -> None:
+    statements = said("Test coverage of the parser is 65%.", "Test coverage of the parser is 78%.")[::-1]
+    found = ordered("What is the test coverage of the parser?", statements)
+    assert found.places == [0, 1]
+    assert [(move.newer, move.older) for move in found.moves] == [("mem_1", "mem_0")]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        # The same value twice: nothing changed.
+        ("How many lamps are in the hall?", ("There are 4 lamps in the hall.", "Four lamps hang in the hall.")),
+        # Another thing with a number.
+        ("How many lamps are in the hall?", ("There are 4 lamps in the hall.", "Dinner for 6 people.")),
+        # Values of other kinds.
+        ("How many lamps are in the hall?", ("There are 4 lamps in the hall.", "The lamps in the hall cost $90.")),
+        # It asks how things were.
+        ("How many lamps did the hall have originally?", ("The hall has 4 lamps.", "The hall has 6 lamps.")),
+        # It asks for no value.
+        ("Tell me about the lamps in the hall", ("The hall has 4 lamps.", "The hall has 6 lamps.")),
+    ],
+)
+def test_nothing_moves(question: str, texts: tuple[str, ...]) -> None:
+    found = ordered(question, said(*texts, memories=False))
+    assert found.places == list(range(len(texts)))
+    assert found.moves == ()
+
+
+def test_a_question_about_a_time_is_not_about_now() -> None:
+    statements = said("The hall has 4 lamps.", "The hall has 6 lamps.")
+    assert ordered("How many lamps does the hall have?", statements, names_time=True).moves == ()
+
+
+def test_a_weaker_statement_does_not_pass_a_much_better_one() -> None:
+    better, weaker = said("The hall has 4 lamps.", "The hall has 6 lamps.", memories=False)
+    weaker = Utterance(weaker.public_id, weaker.text, 0, weaker.said, 0.3, is_memory=False)
+    assert ordered("How many lamps does the hall have?", [better, weaker]).moves == ()
+
+
+def test_a_memory_that_reports_a_change_comes_before_what_it_changes() -> None:
+    found = ordered(
+        "Where do I find the jointer?",
+        said("Lent the Domino jointer to Gaz.", "Bread is in the oven.", "Gaz brought the Domino back, top shelf."),
+    )
+    assert found.places == [2, 1, 0]
+    assert found.moves == (Move("mem_2", "mem_0", MoveRule.UPDATE),)
+
+
+def test_a_turn_that_speaks_of_change_does_not_move() -> None:
+    texts = ("Lent the Domino jointer to Gaz.", "Gaz brought the Domino back.")
+    assert ordered("Where is the jointer?", said(*texts, memories=False)).moves == ()
+
+
+def test_a_denial_and_a_claim_disagree() -> None:
+    texts = ("I've never fixed a bug in the parser.", "I fixed two parser bugs, and it runs.")
+    found = ordered("Have I ever fixed a bug in the parser?", said(*texts))
+    assert found.conflict is not None
+    assert found.conflict.denies.text == "I've never fixed a bug in the parser."
+    assert found.conflict.claims.text == "I fixed two parser bugs"
+    assert texts[1][found.conflict.claims.start_char : found.conflict.claims.end_char] == found.conflict.claims.text
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        # Nobody asks whether.
+        ("How do I fix a bug in the parser?", ("I've never fixed a bug in the parser.", "I fixed a parser bug.")),
+        # A wish is no claim.
+        ("Have I fixed a bug in the parser?", ("I've never fixed a bug in the parser.", "I want to fix a parser bug.")),
+        # Another matter.
+        ("Have I fixed a bug in the parser?", ("I've never fixed a bug in the parser.", "I planted tomatoes.")),
+        # Two denials agree.
+        (
+            "Have I fixed a bug in the parser?",
+            ("I've never fixed a parser bug.", "I haven't fixed any bug."),
+        ),
+    ],
+)
+def test_nothing_disagrees(question: str, texts: tuple[str, ...]) -> None:
+    assert ordered(question, said(*texts)).conflict is None
+
+
+def test_what_was_decided_stands_right_behind_what_holds() -> None:
+    order, moves = decided_first(["old", "other", "new"], {"old": ["new"]})
+    assert order == [2, 0, 1]
+    assert moves == [Move("new", "old", MoveRule.DECIDED)]
+
+
+def test_a_chain_of_decisions_ends_with_what_holds() -> None:
+    order, _ = decided_first(["first", "second", "third"], {"first": ["third", "second"], "second": ["third"]})
+    assert order == [2, 1, 0]
+
+
+WORDS = ["the hall has", "lamps", "4", "6 lamps", "now", "I've never", "65%", "?", "moved on 3 May", ",", "Gaz"]
+
+
+@given(
+    st.sampled_from(["How many lamps has the hall?", "Have I lamps?", "lamps", ""]),
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=40), max_size=10),
+)
+def test_every_statement_keeps_exactly_one_place(question: str, texts: list[str]) -> None:
+    found = ordered(question, said(*texts))
+    assert sorted(found.places) == list(range(len(texts)))
+    names = {f"mem_{place}" for place in range(len(texts))}
+    assert {name for move in found.moves for name in (move.newer, move.older)} <= names
+
+
+@given(st.dictionaries(st.sampled_from("abcd"), st.lists(st.sampled_from("abcd"), max_size=3), max_size=4))
+def test_decisions_in_any_shape_lose_nothing(superseded: dict[str, list[str]]) -> None:
+    order, _ = decided_first(["a", "b", "c"], superseded)
+    assert sorted(order) == [0, 1, 2]
