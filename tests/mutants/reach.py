@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 from coverage import Coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pytest
 
@@ -45,8 +45,10 @@ class Reach:
         """Tests that reach a change: those of its own module first, then the fastest; at most so many."""
         first, last = change.statement
         found = self._on(module, [change.line]) or self._on(module, range(first, last + 1))
-        if self.acts_on_import(module, change):  # any test of the module may notice
-            found = {test for (name, _), tests in self._tests.items() if name == str(module) for test in tests}
+        if self.acts_on_import(module, change):  # any test of the module may notice, or of those beside it
+            found = self._of(lambda name: name == str(module)) or self._of(
+                lambda name: Path(name).parent == module.parent
+            )
         own = f"/{module.parent}/test_{module.stem}.py"
         return sorted(found, key=lambda test: (own not in test, self._seconds[test], test))[:most]
 
@@ -60,6 +62,9 @@ class Reach:
     def seconds(self, tests: Iterable[str]) -> float:
         """CPU time of these tests, from their own measurement."""
         return sum(self._seconds[test] for test in tests)
+
+    def _of(self, is_asked: Callable[[str], bool]) -> set[str]:
+        return {test for (name, _), tests in self._tests.items() if is_asked(name) for test in tests}
 
     def _on(self, module: Path, lines: Iterable[int]) -> set[str]:
         return {test for line in lines for test in self._tests.get((str(module), line), ())}

@@ -92,3 +92,8 @@ def test_a_tokenizer_that_cannot_be_had_is_a_clear_error(
 def test_a_file_that_is_not_there_is_named_and_not_looked_for_on_the_network(name: str) -> None:
     with pytest.raises(BadConfiguration, match="there is no file"):
         load_tokeniser(name)
+
+
+def test_a_folder_is_read_as_its_tokenizer_file(tmp_path: Path) -> None:
+    of_file, of_folder = load_tokeniser(str(byte_level(tmp_path))), load_tokeniser(str(tmp_path))
+    assert len(of_file("hello world tea")) == len(of_folder("hello world tea")) > 0

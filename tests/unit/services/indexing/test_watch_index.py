@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.notes import ChunkKey
 from nur.domain.search import Mode, SearchRequest
-from nur.services.indexing.watch_index import REBUILDING
+from nur.services.indexing.watch_index import REBUILDING, SAMPLE_EVERY
 from tests.note_world import EVERYTHING, ME, FailingIndex
 
 if TYPE_CHECKING:
@@ -28,6 +28,13 @@ def _lose(world: World, kept: int = 0) -> None:
     assert isinstance(world.index, FailingIndex)
     for note_id in list(world.index._held)[kept:]:
         del world.index._held[note_id]
+
+
+def _exchange(index: FailingIndex) -> None:
+    """As many records as before, but of other chunks."""
+    for note_id, op in index._held.items():
+        others = [replace(record, chunk_key=ChunkKey(record.chunk_key + 100)) for record in op.records]
+        index._held[note_id] = replace(op, records=others)
 
 
 async def test_a_search_that_gets_fewer_than_asked_compares_with_everything(open_world: OpenWorld) -> None:
@@ -80,9 +87,20 @@ async def test_an_index_that_is_back_with_other_records_is_rebuilt(open_world: O
     index.down = True
     await world.find("Harbour 1")
     index.down = False
-    for note_id, op in index._held.items():  # as many records as before, but of other chunks
-        others = [replace(record, chunk_key=ChunkKey(record.chunk_key + 100)) for record in op.records]
-        index._held[note_id] = replace(op, records=others)
+    _exchange(index)
+    await watch.look()
+    assert watch.health.error == REBUILDING
+
+
+async def test_other_records_of_the_same_number_are_noticed_when_samples_are_drawn(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
+    watch, index = world.services.watch_index, world.index
+    assert isinstance(index, FailingIndex)
+    await watch.look()
+    _exchange(index)
+    for _ in range(SAMPLE_EVERY - 2):
+        await watch.look()
+    assert watch.health.healthy  # counting alone shows nothing
     await watch.look()
     assert watch.health.error == REBUILDING
 
