@@ -1,8 +1,8 @@
 """`make mutants`: change the code in a sample of places, one at a time, and see whether the fast tests notice.
 
 Every test runs once, to learn which lines it reaches; this is kept in `.mutants/` until the code changes. Then each
-change is tested by the tests that reach it, until one fails. All changes would take hours; the sample is drawn with a
-seed, so the same code gives the same sample.
+change is tested by the tests that reach it, until one fails. All changes would take hours; the sample is drawn by a
+number, so the same code gives the same sample.
 
 The tests are collected once. A change inside a function is tested in a forked copy of this process, where the function
 gets the changed code. A change that acts on import (a constant, a default) needs a new process.
@@ -169,7 +169,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("room", nargs="*", choices=[*ROOMS, []], help="which folders; all when none is named")
     parser.add_argument("--sample", type=int, default=200, help="how many changes to test")
-    parser.add_argument("--seed", type=int, default=1, help="another seed draws another sample")
+    parser.add_argument("--draw", type=int, default=1, help="another number draws another sample")
     parser.add_argument("--only", default="", help="of the sample, only modules whose path contains this")
     parser.add_argument("--workers", type=int, default=2, help="how many changes are tested at a time")
     parser.add_argument("--tests", nargs="*", default=list(FAST), help="which tests have to notice")
@@ -178,7 +178,7 @@ def main() -> int:
     mutants = [
         Mutant(path.relative_to(PACKAGE), change) for path in files for change in changes(path.read_text("utf-8"))
     ]
-    sample = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+    sample = random.Random(options.draw).sample(mutants, min(options.sample, len(mutants)))
     sample = [mutant for mutant in sample if options.only in str(mutant.module)]
     quiet = ("-qq", "-s", "-p", "no:randomly", "--no-header", "-o", "tmp_path_retention_policy=none")
     with tempfile.TemporaryDirectory() as folder:
