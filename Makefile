@@ -10,7 +10,7 @@ COMPILE = uv pip compile -q --universal --python-version 3.11 --no-emit-index-ur
 PIN = $(COMPILE) --extra chroma --extra files --extra onnx --extra openai --extra postgres --extra qdrant --extra tokenizers pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check unit dist docs reference changelog bench screenshots conformance faults mutants pins clean
+.PHONY: help serve test check unit dist docs reference changelog bench screenshots conformance faults profiles mutants pins clean
 
 help: ## show the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -78,6 +78,13 @@ screenshots: .venv/.dev ## take the pictures of the page for the documents; need
 conformance: .venv/.dev ## the protocol's own suite and inspector; Node comes from a wheel, npm packages go into .venv
 	$(INSTALL) -r requirements/conformance.txt
 	$(BIN)/python -m tests.conformance
+
+profiles: .venv/.dev ## the tests of tools and routes on every profile: embedded, Chroma server, PostgreSQL, PostgreSQL with Qdrant
+	for profile in embedded compose server scale-out; do \
+		echo "Profile $$profile"; \
+		NUR_TEST_PROFILE=$$profile $(BIN)/python -m pytest -n 2 $$($(BIN)/python -m tests.profiles) || exit 1; \
+	done
+	$(BIN)/python -m pytest -n 2 tests/contract tests/integration/test_notes_state_machine.py tests/faults/test_killed_server.py tests/faults/test_killed_replicas.py
 
 faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
 	$(BIN)/python -m pytest tests/faults -n 2

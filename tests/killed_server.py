@@ -59,7 +59,10 @@ class Onslaught:
         finally:
             self._over.set()
             await asyncio.gather(killing, return_exceptions=True)
-            await asyncio.to_thread(self._server.kill)
+            await self._end()
+
+    async def _end(self) -> None:
+        await asyncio.to_thread(self._server.kill)
 
     async def _start(self) -> None:
         await asyncio.to_thread(self._server.start)
@@ -109,7 +112,7 @@ class Onslaught:
             while True:
                 await self._up.wait()
                 try:
-                    async with httpx2.AsyncClient(base_url=self._address, timeout=30) as client:
+                    async with httpx2.AsyncClient(base_url=self._somewhere(), timeout=30) as client:
                         response = await client.request(method, path, json=body, headers=headers)
                 except httpx2.HTTPError:
                     await asyncio.sleep(0.05)
@@ -120,6 +123,10 @@ class Onslaught:
                 assert response.status_code == expect, (method, path, response.status_code, response.text[:300])
                 self._acknowledged += 1
                 return response.json() if response.content else None
+
+    def _somewhere(self) -> str:
+        """Where to send the next call."""
+        return self._address
 
     async def _check(self) -> None:
         """Nothing lost, nothing doubled, and the index as the ledger is."""

@@ -15,6 +15,7 @@ from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.settings import load
+from tests import profiles
 from tests.cli import Cli
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
@@ -146,11 +147,19 @@ async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
         yield existing
 
 
+@pytest.fixture(scope="module")
+def shared_settings(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[dict[str, Any]]:
+    """An empty store of the profile that is tested."""
+    parent = tmp_path_factory.mktemp("shared")
+    folder = copy_store(empty_store, parent / "data")
+    with profiles.profile(parent) as environment:
+        yield {"nur_data_dir": folder} | {name.lower(): value for name, value in environment.items()}
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shared(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> AsyncGenerator[Door]:
+async def shared(shared_settings: dict[str, Any]) -> AsyncGenerator[Door]:
     """One Nur for all tests of a module, which tell their notes apart by source, conversation or words."""
-    folder = copy_store(empty_store, tmp_path_factory.mktemp("shared") / "data")
-    async for existing in _held(door("auto", nur_data_dir=folder, embeddings="local")):
+    async for existing in _held(door("auto", embeddings="local", **shared_settings)):
         yield existing
 
 
@@ -178,6 +187,15 @@ async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Do
 def migrated(empty_store: Path, tmp_path: Path) -> None:
     """Every test finds its data folder with an empty store in it."""
     copy_store(empty_store, tmp_path / "data")
+
+
+@pytest.fixture(autouse=True)
+def on_profile(clean_environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The settings of the profile that is tested, in every test's environment."""
+    with profiles.profile(tmp_path) as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(params=["folder", "server"])

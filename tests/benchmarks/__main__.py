@@ -25,6 +25,7 @@ from tests.benchmarks import (
     flat,
     large_artifact,
     mcp_call,
+    scaling,
     searching,
     start,
     walk,
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Callable[[Report], None]] = {
     "context": context.test_context,
     "large_artifact": large_artifact.test_large_artifact_ingestion,
     "walk": walk.test_walk,
+    "scaling": scaling.test_scaling,
 }
 
 
