@@ -90,7 +90,6 @@ def ranked_as(candidate: ScoringView, score: float = 0.5, *, bonus: float = 0.0,
         rrf_score=1 / 61,
         ranks={"dense": 1},
         piece_scores=np.array([score]),
-        covered=score,
-        missing=0.0,
+        found=score,
         relevance=score - bonus,
     )

@@ -46,6 +46,7 @@ class Answer:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     relevance: float = 0.0  #: what a floor would be compared with
+    hits: int = 0  #: how many there are
     names_time: bool = False  #: the question names a time
     flags_conflict: bool = False  #: it points out that hits disagree
     dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
@@ -100,6 +101,7 @@ class LoadedDataset:
             seconds=seconds,
             cpu_seconds=cpu_seconds,
             relevance=result.relevance or 0.0,
+            hits=len(result.hits),
             names_time=bool(asked_time(question.text, None, (asked_at or self.services.clock.now()).date()).windows),
             flags_conflict=bool(result.conflicts),
             dates=[_shown_date(hit) for hit in result.hits],

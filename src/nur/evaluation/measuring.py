@@ -83,6 +83,7 @@ class Measured:
     scores: dict[str, Scores] = field(default_factory=dict)  #: of the questions with gold
     confidence: dict[str, float] = field(default_factory=dict)  #: how sure it was of its best hit
     relevance: dict[str, float] = field(default_factory=dict)  #: of the best hit of each question
+    shown: dict[str, int] = field(default_factory=dict)  #: hits of each question
     elsewhere: dict[str, float] = field(default_factory=dict)  #: the same when another scope is asked
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
@@ -118,6 +119,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
     for part in parts:
         whole.scores |= part.scores
         whole.confidence |= part.confidence
+        whole.shown |= part.shown
         whole.elsewhere |= part.elsewhere
         whole.seconds += part.seconds
         whole.cpu_seconds += part.cpu_seconds
@@ -135,6 +137,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
             answer = await system.answer(question)
             measured.confidence[question.id] = answer.score
             measured.relevance[question.id] = answer.relevance
+            measured.shown[question.id] = answer.hits
             measured.seconds.append(answer.seconds)
             measured.cpu_seconds.append(answer.cpu_seconds)
             if question.has_gold:

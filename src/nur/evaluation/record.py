@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from nur.evaluation.measures import CUTOFFS
+from nur.evaluation.reliability import all_reliabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +45,7 @@ def _set(report: Report) -> dict[str, Any]:
             "max_chars": conditions.max_chars,
             "limit": conditions.limit,
         },
+        "reliability": [asdict(one) for one in all_reliabilities([report], halves=True)],
         "systems": {system.system: _system(report, system) for system in report.systems},
         "categories": [_part(report, part) for part in report.categories()],
         "halves": [_part(report, part) for part in report.halves()],

@@ -13,6 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from nur.domain.notices import WEAK
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -108,7 +110,7 @@ def hits(answer: dict[str, Any]) -> None:
     for pair in answer["conflicts"]:
         quotes = (f'{one_line(quote["note_id"])} "{one_line(quote["text"])}"' for quote in pair)
         click.echo(f"These disagree: {' / '.join(quotes)}")
-    if answer["confidence"] is not None and not answer["notice"]:  # which says that the match is weak
+    if answer["confidence"] is not None and WEAK not in (answer["notice"] or ""):
         click.secho(_fit(answer["confidence"]), dim=True)
     click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
 

@@ -1,11 +1,8 @@
 """How sure it is that a hit answers: probabilities, from what is known of the hit and of the whole answer.
 
-    relevance   of a hit:     P(the store answers the question | this is its best hit)
-    confidence  of an answer: relevance³ of the first hit · P(it is the right one | the store answers), calibrated
-
-Both are logistic models (`retrieval.calibration`). The strongest sign is the most telling word of the question that
-the hit does not have: a store that knows much about Aga and nothing about her car is close to "when was Aga's car
-serviced?" in every other way.
+Both are logistic models (`retrieval.answer_models`). They look at the piece's cosine, at the most telling word of the
+question that the piece does not have, and at how many telling words it has: a store that knows much about Aga and
+nothing about her car is close to "when was Aga's car serviced?" in every other way.
 """
 
 from __future__ import annotations
@@ -15,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.retrieval.calibration import FIRST_HIT, PLATT_BIAS, PLATT_SLOPE, RELEVANCE, STORED_POWER
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from nur.retrieval.answer_models import AnswerModel, RelevanceModel
     from nur.retrieval.ranking.queries import WeighedTerms
     from nur.retrieval.ranking.rank import Ranked
 
@@ -40,8 +36,8 @@ _LEAST = 1e-6
 class Coverage:
     """How much of a question each hit has."""
 
-    covered: NDArray[np.float64]  #: share of the question's telling words
     missing: NDArray[np.float64]  #: share of the most telling word that is not there
+    found: NDArray[np.float64]  #: log of one more than the telling words that are there
 
 
 def coverage(matched: NDArray[np.float64], terms: WeighedTerms) -> Coverage:
@@ -49,34 +45,36 @@ def coverage(matched: NDArray[np.float64], terms: WeighedTerms) -> Coverage:
     telling = (terms.importance >= 1.0) & (terms.weights > 0)
     weights = terms.weights[telling]
     if not weights.size:
-        return Coverage(np.zeros(len(matched)), np.ones(len(matched)))
+        return Coverage(np.ones(len(matched)), np.zeros(len(matched)))
     weights = weights / weights.sum()
     full = np.minimum(matched[:, telling] / FULL_MATCH, 1.0)
-    return Coverage(full @ weights, ((1 - full) * weights).max(axis=1))
+    return Coverage(((1 - full) * weights).max(axis=1), np.log1p(full.sum(axis=1)))
 
 
-def relevance(cosines: NDArray[np.float64], found: Coverage) -> NDArray[np.float64]:
+def relevance(
+    cosines: NDArray[np.float64], by_model: NDArray[np.float64], found: Coverage, model: RelevanceModel
+) -> NDArray[np.float64]:
     """How likely it is that the store answers, if each of these is its best hit."""
-    return _probability(RELEVANCE.bias + RELEVANCE.cosine * cosines + RELEVANCE.missing * found.missing)
+    meaning = model.cosine * cosines + model.model_cosine * np.nan_to_num(by_model)
+    return _probability(model.bias + meaning + model.missing * found.missing + model.found * found.found)
 
 
-def answer_confidence(notes: Sequence[Ranked]) -> float:
+def answer_confidence(notes: Sequence[Ranked], model: AnswerModel) -> float:
     """How likely it is that the first hit answers; `notes` are best first, one hit per note, at least one."""
-    best, model = notes[0], FIRST_HIT
+    best, first = notes[0], model.first_hit
     behind = best.score - np.array([one.score for one in notes[1 : 1 + COMPETITORS]])
     lead = behind[:FOLLOWERS].mean() if behind.size else best.score
     is_right = _probability(
         np.array(
-            model.bias
-            + model.score * best.score
-            + model.lead * lead
-            + model.covered * best.covered
-            + model.missing * best.missing
-            + model.close * (behind < CLOSE).sum() / COMPETITORS
+            first.bias
+            + first.score * best.score
+            + first.lead * lead
+            + first.close * (behind < CLOSE).sum() / COMPETITORS
+            + first.found * best.found
         )
     )
-    both = np.clip(best.relevance**STORED_POWER * is_right, _LEAST, 1 - _LEAST)
-    return float(_probability(PLATT_BIAS + PLATT_SLOPE * np.log(both / (1 - both))))
+    both = np.clip(best.relevance**model.power * is_right, _LEAST, 1 - _LEAST)
+    return float(_probability(model.platt_bias + model.platt_slope * np.log(both / (1 - both))))
 
 
 def _probability(total: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from nur.domain.kinds import TURNS
 from nur.domain.search import Fusion
+from nur.retrieval.answer_models import answer_model_of
 from nur.retrieval.pieces.stored import decode_pieces
 from nur.retrieval.pieces.vectors import cosines as unit_cosines
 from nur.retrieval.pieces.vectors import decode_vectors, weighted_mean
@@ -68,8 +69,7 @@ class Ranked:
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
     piece_scores: NDArray[np.float64]  #: of its pieces, in order; none until the chunk is analysed again
-    covered: float  #: share of the question's telling words that the best piece has
-    missing: float  #: share of the most telling word that it does not have
+    found: float  #: log of one more than the telling words of the question that the best piece has
     relevance: float  #: how likely it is that the store answers, if this is its best hit; the floor looks at it
 
     @property
@@ -122,7 +122,8 @@ def rank(
     added = np.array([bonuses.get(one.chunk_key, 0.0) for one in candidates])
     scores, lexical = (best.scores + added).round(DIGITS).tolist(), best.lexical.round(DIGITS).tolist()
     cover = coverage(best.matched, question.terms)
-    likely = relevance(best.cosines, cover).round(DIGITS).tolist()
+    model = answer_model_of(calibration.embedding_version).relevance
+    likely = relevance(best.cosines, best.by_model, cover, model).round(DIGITS).tolist()
     fused, places = _fused(candidates, lexical, shown, calibration)
     ranked = [
         Ranked(
@@ -134,8 +135,7 @@ def rank(
             rrf_score=fused.get(one.chunk_key, 0.0),
             ranks={name: place[one.chunk_key] for name, place in places.items() if one.chunk_key in place},
             piece_scores=best.pieces[at],
-            covered=float(cover.covered[at]),
-            missing=float(cover.missing[at]),
+            found=float(cover.found[at]),
             relevance=likely[at],
         )
         for at, one in enumerate(candidates)

@@ -8,11 +8,12 @@ from uuid import uuid4
 
 from nur.domain.kinds import collections_of
 from nur.domain.notes import Kind
-from nur.domain.notices import search_notice
+from nur.domain.notices import Closeness, search_notice
 from nur.domain.search import EmptyReason, Fusion, Mode, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
+from nur.retrieval.answer_models import answer_model_of
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence
@@ -108,6 +109,7 @@ class Search:
         degraded = found.degraded + ordered.degraded
         reason = None if hits else _empty_reason(found)
         confidence = self._confidence(request, ranked, hits)
+        closeness = _closeness(confidence, hits, ranked, is_cut=listed.reached_floor and len(hits) < request.limit)
         result = SearchResult(
             hits=tuple(hits),
             search_id=uuid4(),
@@ -115,7 +117,7 @@ class Search:
             model=self.embedder.model,
             degraded=degraded,
             reason=reason,
-            notice=search_notice(request, degraded, reason, compared=found.is_compared, confidence=confidence),
+            notice=search_notice(request, degraded, reason, compared=found.is_compared, closeness=closeness),
             confidence=confidence,
             relevance=None if confidence is None else ranked[0].relevance,
             conflicts=current.conflicts_of(hits),
@@ -155,7 +157,7 @@ class Search:
         """How likely it is that the first hit answers; None unless words and meaning were compared."""
         if not hits or request.mode is not Mode.HYBRID or ranked[0].cosine is None:
             return None
-        return answer_confidence(best_per_note(ranked))
+        return answer_confidence(best_per_note(ranked), answer_model_of(self.calibration.embedding_version))
 
     def _report(self, request: SearchRequest, result: SearchResult, seconds: float) -> None:
         metrics.SEARCHES.labels(request.tool).inc()
@@ -176,6 +178,14 @@ class Search:
             degraded=list(result.degraded),
             top_scores=[round(hit.score, 4) for hit in result.hits[:TOP_SCORES]],
         )
+
+
+def _closeness(confidence: float | None, hits: Sequence[Hit], ranked: Sequence[Ranked], *, is_cut: bool) -> Closeness:
+    """What the answer tells about how close its hits are; `is_cut`: the floor took some of them."""
+    if hits or not ranked:
+        stored = any(hit.note.meta.confidence is not None for hit in hits)
+        return Closeness(confidence=confidence, shows_stored=stored, leaves_out=is_cut)
+    return Closeness(best_match=ranked[0].candidate.public_id, best_relevance=ranked[0].relevance)
 
 
 def _empty_reason(found: Retrieved) -> EmptyReason:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp, log
+from math import exp, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from nur.retrieval.calibration import FIRST_HIT, PLATT_BIAS, PLATT_SLOPE, RELEVANCE, STORED_POWER
+from nur.retrieval.answer_models import PACKAGED, SENTENCE_MODELS, AnswerModel, answer_model_of
+from nur.retrieval.calibration import LOCAL, MODELS
 from nur.retrieval.ranking.confidence import Coverage, answer_confidence, coverage, relevance
 from nur.retrieval.ranking.queries import WeighedTerms
 from nur.retrieval.ranking.rank import Ranked
@@ -39,8 +40,7 @@ def hits(*scores: float) -> list[Ranked]:
         rrf_score=0.0,
         ranks={},
         piece_scores=np.zeros(0),
-        covered=0.8,
-        missing=0.1,
+        found=0.8,
         relevance=0.9,
     )
     return [replace(first, score=score) for score in scores]
@@ -50,22 +50,30 @@ def test_coverage_counts_the_telling_words_alone() -> None:
     """The second term is a function word, the third is not stored anywhere."""
     matched = np.array([[ONCE, 0.0, 0.0, ONCE / 2], [2 * ONCE, ONCE, ONCE, 0.0], [0.0, 0.0, 0.0, 0.0]])
     found = coverage(matched, terms([1.0, 0.5, 1.0, 1.0], [3.0, 9.0, 0.0, 1.0]))
-    assert found.covered == pytest.approx([0.75 + 0.125, 0.75, 0.0])
+    assert found.found == pytest.approx([log1p(1.5), log1p(1.0), 0.0])
     assert found.missing == pytest.approx([0.125, 0.25, 0.75])
 
 
 def test_a_question_without_telling_words_is_not_covered_at_all() -> None:
     found = coverage(np.ones((2, 1)), terms([0.5], [1.0]))
-    assert (found.covered.tolist(), found.missing.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    assert (found.found.tolist(), found.missing.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 
 
-def test_relevance_falls_with_what_is_missing_and_rises_with_the_cosine() -> None:
-    found = relevance(np.array([0.2, 0.7]), Coverage(np.zeros(2), np.array([0.0, 0.6])))
+@pytest.mark.parametrize("model", [PACKAGED, SENTENCE_MODELS])
+def test_relevance_falls_with_what_is_missing_and_rises_with_cosine_and_words(model: AnswerModel) -> None:
+    cover = Coverage(np.array([0.0, 0.6]), np.array([1.1, 0.0]))
+    found = relevance(np.array([0.2, 0.7]), np.array([0.5, np.nan]), cover, model.relevance)
+    own = model.relevance
     expected = [
-        sigmoid(RELEVANCE.bias + RELEVANCE.cosine * cosine + RELEVANCE.missing * missing)
-        for cosine, missing in ((0.2, 0.0), (0.7, 0.6))
+        sigmoid(own.bias + own.cosine * cosine + own.model_cosine * near + own.missing * missing + own.found * words)
+        for cosine, near, missing, words in ((0.2, 0.5, 0.0, 1.1), (0.7, 0.0, 0.6, 0.0))  # not compared: no cosine
     ]
     assert found == pytest.approx(expected)
+
+
+def test_a_model_that_nobody_measured_has_the_packaged_models_fit() -> None:
+    known = [answer_model_of(one.embedding_version) for one in (LOCAL, MODELS)]
+    assert [*known, answer_model_of("openai:other:3")] == [PACKAGED, SENTENCE_MODELS, PACKAGED]
 
 
 @pytest.mark.parametrize(
@@ -81,15 +89,8 @@ def test_relevance_falls_with_what_is_missing_and_rises_with_the_cosine() -> Non
 def test_confidence_follows_the_score_the_lead_and_the_competition(
     scores: list[float], lead: float, close: int
 ) -> None:
-    model = FIRST_HIT
-    is_right = sigmoid(
-        model.bias
-        + model.score * 0.9
-        + model.lead * lead
-        + model.covered * 0.8
-        + model.missing * 0.1
-        + model.close * close / 9
-    )
-    both = 0.9**STORED_POWER * is_right
-    expected = sigmoid(PLATT_BIAS + PLATT_SLOPE * log(both / (1 - both)))
-    assert answer_confidence(hits(*scores)) == pytest.approx(expected)
+    first = PACKAGED.first_hit
+    is_right = sigmoid(first.bias + first.score * 0.9 + first.lead * lead + first.found * 0.8 + first.close * close / 9)
+    both = 0.9**PACKAGED.power * is_right
+    expected = sigmoid(PACKAGED.platt_bias + PACKAGED.platt_slope * log(both / (1 - both)))
+    assert answer_confidence(hits(*scores), PACKAGED) == pytest.approx(expected)

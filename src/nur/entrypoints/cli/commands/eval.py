@@ -18,6 +18,7 @@ from nur.evaluation.calibrating import LEAST_QUESTIONS
 from nur.evaluation.folding import measure_folding
 from nur.evaluation.plot import svg
 from nur.evaluation.record import record
+from nur.evaluation.reliability import all_reliabilities, reliability_svg, reliability_table
 from nur.evaluation.run import Wanted, evaluate, evaluate_own, evaluate_together
 from nur.evaluation.table import figure, tables
 from nur.settings import load as load_settings
@@ -51,6 +52,11 @@ WIDE = 200
 )
 @click.option("--by-category", is_flag=True, help="Also a row a category of questions.")
 @click.option("--halves", is_flag=True, help="Also a row a half: choose settings on one, confirm on the other.")
+@click.option(
+    "--reliability",
+    is_flag=True,
+    help="Also whether confidence can be believed, and how many hits are shown; --plot draws it instead.",
+)
 @click.option("--off-topic", is_flag=True, help="Also ask each question of another conversation, for AUROC.")
 @click.option(
     "--mode",
@@ -97,6 +103,9 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     narrow = console.width < NARROW
     for table in tables(reports, by_category=options["by_category"], halves=options["halves"], narrow=narrow):
         console.print(table)
+    reliable = all_reliabilities(reports, halves=options["halves"]) if options["reliability"] else []
+    if reliable:
+        console.print(reliability_table(reliable))
     for report in reports:
         if len(report.nur.scores) < LEAST_QUESTIONS:
             click.echo(f"{report.data.name}: {len(report.nur.scores)} questions are too few: the figures mean little.")
@@ -105,7 +114,7 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     if json_file is not None:
         _write(json_file, json.dumps(record(reports), indent=1, ensure_ascii=False) + "\n")
     if plot_file is not None:
-        _write(plot_file, svg(reports))
+        _write(plot_file, reliability_svg(reliable) if reliable else svg(reports))
 
 
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
