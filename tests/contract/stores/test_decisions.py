@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,13 @@ async def test_suggestions_go_with_the_text_and_the_note(stores: Stores) -> None
     assert len(await waiting(stores)) == 1
     await remove(stores, old)
     assert await waiting(stores) == []
+
+
+async def test_a_pair_that_is_found_from_both_notes_is_suggested_once(stores: Stores) -> None:
+    old, new = await stored(stores, "Tea at four."), await stored(stores, "Tea at five.")
+    found = [suggestion(new, old)]
+    await asyncio.gather(*(stores.decisions.suggest(note.note_id, found) for note in (old, new, old, new)))
+    assert await waiting(stores) == [(new.public_id, old.public_id)]
 
 
 async def test_what_was_compared_with_another_text_is_not_suggested(stores: Stores) -> None:

@@ -209,7 +209,8 @@ def _suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion])
     connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
     ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
     query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
-    locked = query.order_by(_notes.note_id).with_for_update(read=True)
+    # Two memories stored at once find each other: the second waits for the first, and writes the same row again.
+    locked = query.order_by(_notes.note_id).with_for_update()
     rows = {NoteId(row.note_id): row for row in connection.execute(locked)}
     for one in found:
         pair = one.pair
@@ -226,8 +227,8 @@ def _suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion])
             for row in connection.execute(select(_decided.newer_hash, _decided.older_hash).where(decided))
         ):
             continue
-        opposite = and_(_suggested.newer_id == pair.older, _suggested.older_id == pair.newer)
-        connection.execute(delete(suggestions).where(opposite))
+        either = [(pair.newer, pair.older), (pair.older, pair.newer)]  # it may have been found from the other note
+        connection.execute(delete(suggestions).where(tuple_(_suggested.newer_id, _suggested.older_id).in_(either)))
         row = {"newer_id": pair.newer, "older_id": pair.older, "review_id": pair.review_id, "relation": one.relation}
         row |= {"newer_hash": one.newer_hash, "older_hash": one.older_hash, "found_at": one.found_at}
         connection.execute(insert(suggestions), {**row, "tenant_id": rows[newer].tenant_id})
