@@ -71,7 +71,7 @@ def test_search_says_in_words_how_well_the_first_hit_fits(shell: Shell) -> None:
     shell("remember", ANSWER)
     asked_in_its_words = shell("search", "the spare key of the boat house hangs behind the blue door")
     assert "The first hit probably answers the question." in asked_in_its_words
-    assert "Nothing stored is close enough" in shell("search", "what", "opens", "a", "boat")
+    assert "Nothing stored is close enough" in shell("search", "What is the capital of Mongolia?")
 
 
 @pytest.mark.usefixtures("terminal")

@@ -134,7 +134,7 @@ async def test_neighbours_are_off_by_default(shared: Door) -> None:
 async def test_one_long_artifact_leaves_room_for_the_others(shared: Door) -> None:
     """A document may have more good chunks than any ranker is asked for; `limit` counts documents."""
     long = await ingest(shared, chapters(4000, "zeppelin pilot"))
-    small = {await ingest(shared, f"Report {i}: {tokens(600, str(i))} One zeppelin was seen.") for i in range(4)}
+    small = {await ingest(shared, f"Report {i}: {tokens(600, str(i))} One zeppelin pilot was seen.") for i in range(4)}
     found = await shared.data("artifact_search", query="zeppelin pilot", limit=5)
     assert [hit["id"] for hit in found["hits"]].count(long) == 1
     assert ids(found) == small | {long}

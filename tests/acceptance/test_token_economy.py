@@ -117,6 +117,10 @@ async def _typical_calls(nur: Door) -> dict[str, CallToolResult]:
         "memory_delete",
         memory_id=stored.structured_content["memory_id"],
     )
+    calls["`search_everything`"] = await _call(nur, "search_everything", query="what did the board decide?")
+    calls["`memory_context`"] = await _call(nur, "memory_context")
+    calls["`memory_timeline`"] = await _call(nur, "memory_timeline", query="where does Mira live?")
+    calls["`memory_review`"] = await _call(nur, "memory_review")
     calls["`embedding_health`"] = await _call(nur, "embedding_health")
     return calls
 
