@@ -88,6 +88,11 @@ class Settings(BaseSettings):
     nur_timezone: str | None = Field(
         default=None, description="time zone of the people who use the store, such as Europe/Berlin; else the system's"
     )
+    nur_project: str = Field(
+        default="",
+        max_length=200,
+        description="project of memories and briefs where a call names none; auto, for nur stdio: its folder's name",
+    )
     nur_hook_timeout: float = Field(
         default=1.5, gt=0, le=60, description="seconds that nur hook may take; a prompt waits for it"
     )

@@ -70,7 +70,7 @@ def _brief(payload: HookPayload, folder: Path) -> str:
     is_compact = payload.source == "compact"
     brief = Memory(folder).get(
         "/v2/context",
-        project=_project(payload.folder),
+        project=project_of(Path(payload.folder or ".")),
         max_tokens=COMPACT_TOKENS if is_compact else BRIEF_TOKENS,
         instructions_only=str(is_compact).lower(),
     )
@@ -122,7 +122,12 @@ def _keep(client: str, known: HookClient, payload: HookPayload, folder: Path) ->
 
 
 def _append(memory: Memory, client: str, payload: HookPayload, index: int, turn: HookTurn) -> None:
-    body = {"turn_index": index, "role": turn.role, "text": turn.text, "project": _project(payload.folder)}
+    body = {
+        "turn_index": index,
+        "role": turn.role,
+        "text": turn.text,
+        "project": project_of(Path(payload.folder or ".")),
+    }
     said = {"ts": turn.said_at} if turn.said_at else {}
     name = quote(_conversation(client, payload.session), safe="")
     memory.post(f"/v2/conversations/{name}/turns", {**body, **said})
@@ -143,9 +148,9 @@ def _conversation(client: str, session: str) -> str:
     return f"{client}-{session}"[:100]
 
 
-def _project(folder: str) -> str:
+def project_of(folder: Path) -> str:
     """The name of the repository, or of the folder."""
-    here = Path(folder or ".").absolute()
+    here = folder.absolute()
     root = next((place for place in (here, *here.parents) if (place / ".git").exists()), here)
     return root.name[:200]
 

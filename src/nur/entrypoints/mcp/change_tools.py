@@ -10,7 +10,7 @@ from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.moments import day_of
 from nur.entrypoints.mcp import results, reviews
-from nur.entrypoints.mcp.parameters import READS, When, checked_text, utc
+from nur.entrypoints.mcp.parameters import READS, When, checked_text, utc, utc_seconds
 from nur.entrypoints.mcp.tool import ToolSpec, search_failed
 from nur.services.notes.reviews import ReviewAction
 from nur.services.search.timeline import TimelineRequest, one_line
@@ -100,13 +100,9 @@ TOOLS = [
 
 
 def _entry(one: "TimelineEntry") -> dict[str, Any]:
-    return {
-        "id": one.note.public_id,
-        "from": str(one.window.first),
-        "to": str(one.window.last),
-        "ts": utc(one.said_at),
-        "quote": one.quote,
-    }
+    until = {} if one.window.last == one.window.first else {"to": str(one.window.last)}
+    days = {"from": str(one.window.first), **until}
+    return {"id": one.note.public_id, **days, "ts": utc_seconds(one.said_at), "quote": one.quote}
 
 
 def _change_line(one: "ListedChange", services: "Services") -> str:

@@ -59,4 +59,4 @@ async def search_everything(
     return results.answer(hits.hybrid_text(result, everything, services.zone, detailed=False), structured(result))
 
 
-TOOLS = [ToolSpec(memory_context, READS), ToolSpec(search_everything, READS, search_failed)]
+TOOLS = [ToolSpec(memory_context, READS, has_default_project=True), ToolSpec(search_everything, READS, search_failed)]

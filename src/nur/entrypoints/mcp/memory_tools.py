@@ -18,6 +18,7 @@ from nur.entrypoints.mcp.parameters import (
     READS,
     AsOf,
     Confidence,
+    Project,
     Query,
     ResponseFormat,
     Said,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})
 NOTHING = "No memories found."
+LISTED = 120  #: characters of a text that a list shows
 
 
 async def memory_store(
@@ -45,12 +47,13 @@ async def memory_store(
     caller: Caller,
     content: Annotated[str, Field(min_length=1, max_length=10_000, description="What to remember")],
     type: Annotated[MemoryType, Field(description="Category")],  # noqa: A002
-    confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")],
+    confidence: Annotated[float, Field(ge=0.0, le=1.0, description="How sure you are")] = 1.0,
     conversation_id: Annotated[str | None, Field(max_length=100, description="Where it came up")] = None,
     ts: Said = None,
     replaces: Annotated[str | None, Field(max_length=100, description="Id of the memory that this supersedes")] = None,
+    project: Annotated[str | None, Field(max_length=200, description="What it belongs to")] = None,
 ) -> CallToolResult:
-    """Remember one durable fact, preference, project or decision. Storing the same text again is harmless."""
+    """Remember one durable fact, preference, project or decision, in a full sentence, when the user states it."""
     checked_text("content", content)
     stored = await services.remember(
         content,
@@ -58,6 +61,7 @@ async def memory_store(
         confidence=confidence,
         conversation_id=conversation_id,
         said_at=checked_said("ts", ts, services.zone),
+        project=project or "",
         replaces=replaces,
         caller=caller,
         on_failure=services.on_failure.for_tools,
@@ -83,9 +87,10 @@ async def memory_search(
     when: When = None,
     response_format: ResponseFormat = "concise",
     as_of: AsOf = None,
+    project: Project = None,
 ) -> CallToolResult:
-    """Find stored memories about a topic. Use it before answering from earlier conversations."""
-    where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence)
+    """Find memories alone: facts, preferences, decisions. search_everything looks in documents and chats, too."""
+    where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence, project=project or None)
     result = await services.search(
         SearchRequest(
             query=checked_text("query", query),
@@ -107,8 +112,13 @@ async def memory_list(
     caller: Caller,
     type: Annotated[MemoryType | None, Field(description="Only this category")] = None,  # noqa: A002
     limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
+    kind: Annotated[Literal["memory", "conversation", "artifact"], Field(description="What to list")] = "memory",
 ) -> CallToolResult:
-    """List stored memories, newest first."""
+    """List stored memories, newest first; or conversations or artifacts, to learn their ids."""
+    if kind == "conversation":
+        return await _conversations(services, caller, limit)
+    if kind == "artifact":
+        return await _artifacts(services, caller, limit)
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, type=type)
     found = await services.list_notes(where, caller, limit=limit)
     if not found:
@@ -135,7 +145,10 @@ async def memory_delete(
 
 TOOLS = [
     ToolSpec(
-        memory_store, ToolAnnotations(destructive_hint=False, idempotent_hint=True), prefixed("Failed to store memory")
+        memory_store,
+        ToolAnnotations(destructive_hint=False, idempotent_hint=True),
+        prefixed("Failed to store memory"),
+        has_default_project=True,
     ),
     ToolSpec(memory_search, READS, search_failed),
     ToolSpec(memory_list, READS),
@@ -143,6 +156,35 @@ TOOLS = [
         memory_delete, ToolAnnotations(destructive_hint=True, idempotent_hint=True), prefixed("Failed to delete memory")
     ),
 ]
+
+
+async def _conversations(services: "Services", caller: Caller, limit: int) -> CallToolResult:
+    page = await services.list_conversations(caller, limit=limit, characters=LISTED)
+    lines = [
+        f"[{results.one_line(one.conversation_id)}] {one.turns} turns, last {one.last_at:%Y-%m-%d}: "
+        f"{results.shortened(one.opening)}"
+        for one in page.conversations
+    ]
+    listed = [
+        {"conversation_id": one.conversation_id, "turns": one.turns, "last_at": utc_seconds(one.last_at)}
+        for one in page.conversations
+    ]
+    return results.answer("\n".join(lines) or "No conversations found.", {"conversations": listed})
+
+
+async def _artifacts(services: "Services", caller: Caller, limit: int) -> CallToolResult:
+    where = NoteFilter(tenant=caller.tenant, kinds=frozenset({Kind.ARTIFACT}))
+    found = await services.list_notes(where, caller, limit=limit, characters=LISTED)
+    lines = [
+        f"[{note.public_id}] ({note.meta.type}, {results.one_line(note.meta.source_system or '')}, "
+        f"{note.said_at:%Y-%m-%d}): {results.shortened(note.meta.title or text)}"
+        for note, text in found
+    ]
+    listed = [
+        {"artifact_id": note.public_id, "title": note.meta.title, "ts": utc_seconds(note.meta.occurred_at)}
+        for note, _ in found
+    ]
+    return results.answer("\n".join(lines) or "No artifacts found.", {"artifacts": listed})
 
 
 def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:

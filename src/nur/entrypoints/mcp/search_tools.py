@@ -118,7 +118,7 @@ async def hybrid_search(  # the specification's parameters
     when: When = None,
     as_of: AsOf = None,
 ) -> CallToolResult:
-    """Find passages in everything stored: documents always, memories and conversations if asked."""
+    """Find passages in documents with filters; memories and conversations only if asked. See search_everything."""
     kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
     if include_history or conversation_id is not None:
         kinds |= TURNS

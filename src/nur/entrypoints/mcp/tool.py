@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
 
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic model
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 log = EventLog("Tools")
 
+#: Names the client's project, percent-encoded.
+PROJECT_HEADER = "X-Nur-Project"
+LONGEST_PROJECT = 200
 #: Parameters of a tool's function that it gets from us, not from the caller.
 SERVICES, CONTEXT, CALLER = "services", "context", "caller"
 
@@ -60,6 +64,7 @@ class ToolSpec:
     function: Callable[..., Any]
     annotations: ToolAnnotations
     worded: Callable[[NurError], str] = verbatim  #: the text of its failures
+    has_default_project: bool = False  #: without a `project` it is the client's own
 
 
 class CheckedTool(Tool):
@@ -69,6 +74,7 @@ class CheckedTool(Tool):
     services: SkipValidation[Any] = Field(exclude=True)  #: a ServicesProvider: the store may still be opening
     worded: SkipValidation[Any] = Field(exclude=True)  #: NurError -> str
     needs_caller: bool = Field(exclude=True)
+    has_default_project: bool = Field(exclude=True)
 
     @classmethod
     def make(cls, spec: ToolSpec, services: ServicesProvider) -> CheckedTool:
@@ -88,6 +94,7 @@ class CheckedTool(Tool):
             services=services,
             worded=spec.worded,
             needs_caller=CALLER in signature(spec.function).parameters,
+            has_default_project=spec.has_default_project,
         )
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
@@ -100,6 +107,8 @@ class CheckedTool(Tool):
             try:
                 checked = check(self.arguments, arguments)
                 async with self.services() as services:
+                    if self.has_default_project and checked["project"] is None:
+                        checked["project"] = _client_project(context) or services.settings.nur_project
                     return await self.fn(**checked, **passed, services=services)
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
@@ -108,6 +117,13 @@ class CheckedTool(Tool):
                 log.crash("tool_crashed", tool=self.name)
                 bug = NurError("Internal error. The server's log has the details.")
                 return results.failure(bug, str(bug))
+
+
+def _client_project(context: Context[Any, Any]) -> str | None:
+    """The project that the client's request names in its header; `nur stdio` does, where it knows one."""
+    request = getattr(context.request_context, "request", None)
+    named = None if request is None else request.headers.get(PROJECT_HEADER)
+    return None if named is None else unquote(named)[:LONGEST_PROJECT]
 
 
 async def _nothing() -> None:

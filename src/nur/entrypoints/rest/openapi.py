@@ -162,6 +162,19 @@ _RECEIPT: dict[str, Any] = {
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "BriefOut": {
+        "text": '<nur-memory date="2026-05-08">…</nur-memory>',
+        "tokens": 96,
+        "left_out": 0,
+        "sections": [
+            {
+                "title": "Standing instructions",
+                "lines": [
+                    {"quote": "Always answer in English.", "note_id": "mem_0123456789ab", "date": "2026-05-07"},
+                ],
+            }
+        ],
+    },
     "Receipt": _RECEIPT,
     "NoteOut": {**_NOTE, "text": TEXT, "index_state": "indexed"},
     "NotePage": {"notes": [{**_NOTE, "preview": TEXT}], "next_cursor": None},

@@ -9,6 +9,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +28,9 @@ _PARSE_ERROR = -32700
 class Relay:
     """Carries messages between two streams of lines and a server."""
 
-    def __init__(self, locate: Callable[[], Server], write: Callable[[str], None]) -> None:
+    def __init__(self, locate: Callable[[], Server], write: Callable[[str], None], project: str = "") -> None:
+        """`project` is named with every message, where there is one."""
+        self._project = project
         self._locate = locate
         self._server = locate()
         self._write = write
@@ -90,6 +93,8 @@ class Relay:
 
     def _headers(self, message: Any) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self._project:
+            headers["X-Nur-Project"] = quote(self._project)
         if self._server.token:
             headers["Authorization"] = f"Bearer {self._server.token}"
         if not isinstance(message, dict):

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import sys
 from functools import partial
+from pathlib import Path
 
 import click
 
+from nur.entrypoints.hooks.run import project_of
 from nur.entrypoints.stdio.locate import locate
 from nur.entrypoints.stdio.relay import Relay
 from nur.settings import load
+
+AUTO = "auto"  #: as NUR_PROJECT: the repository that the client works in
 
 
 @click.command()
@@ -21,7 +25,8 @@ def command(data_dir: str | None) -> None:
     Relays to the data folder's running server. When there is none it starts one, which leaves after 15 idle minutes.
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
-    relay = Relay(partial(locate, settings.nur_data_dir), _write)
+    project = project_of(Path.cwd()) if settings.nur_project == AUTO else settings.nur_project
+    relay = Relay(partial(locate, settings.nur_data_dir), _write, project)
     relay.run(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8"))
 
 
