@@ -97,10 +97,6 @@ async def _typical_calls(nur: Door) -> dict[str, CallToolResult]:
     calls["`hybrid_search`, everything"] = await _call(
         nur, "hybrid_search", query="what did the board decide about the Berlin office and the billing?", **everything
     )
-    calls["`search_everything`"] = await _call(nur, "search_everything", query="what ends in June 2027?")
-    calls["`memory_context`"] = await _call(nur, "memory_context")
-    calls["`memory_timeline`"] = await _call(nur, "memory_timeline")
-    calls["`memory_review`"] = await _call(nur, "memory_review")
     calls["`artifact_search`"] = await _call(nur, "artifact_search", query="when is the harbour crane tested?")
     calls["`artifact_search`, `expand_neighbors`"] = await _call(
         nur, "artifact_search", query="lighthouse keeper number 217", expand_neighbors=True
