@@ -37,7 +37,11 @@ class Change:
 
 
 def changes(source: str) -> list[Change]:
-    """Every change of a module, in the order of its lines. What only type checkers read stays."""
+    """Every change of a module, in the order of its lines.
+
+    What cannot be noticed stays: what only type checkers read, what is logged, text, and guards such as
+    `zip(..., strict=True)`, which hold in every correct program.
+    """
     tree = ast.parse(source)
     made = [
         Change(
@@ -80,15 +84,14 @@ def _function(tree: ast.AST, node: ast.expr) -> int | None:
 def _replacements(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
     for node in _executed(tree):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
-            yield node, f"({left} {_COMPARISONS[type(node.ops[0])]} {right})"
+            yield node, _joined(node.left, _COMPARISONS[type(node.ops[0])], node.comparators[0])
         elif isinstance(node, ast.BoolOp):
             other = " or " if isinstance(node.op, ast.And) else " and "
             yield node, f"({other.join(f'({ast.unparse(value)})' for value in node.values)})"
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             yield node, f"bool({ast.unparse(node.operand)})"
         elif isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-            yield node, f"({ast.unparse(node.left)} {_ARITHMETIC[type(node.op)]} {ast.unparse(node.right)})"
+            yield node, _joined(node.left, _ARITHMETIC[type(node.op)], node.right)
         elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield node, str(not node.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -97,18 +100,38 @@ def _replacements(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
             yield node, f"({ast.unparse(node.orelse)} if {ast.unparse(node.test)} else {ast.unparse(node.body)})"
 
 
+def _joined(left: ast.expr, operator: str, right: ast.expr) -> str:
+    """Both sides keep their own brackets, whatever binds more tightly now."""
+    return f"({_bracketed(left)} {operator} {_bracketed(right)})"
+
+
+def _bracketed(side: ast.expr) -> str:
+    compound = isinstance(side, ast.BinOp | ast.BoolOp | ast.Compare | ast.IfExp | ast.UnaryOp | ast.Await)
+    return f"({ast.unparse(side)})" if compound else ast.unparse(side)
+
+
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run: not annotations, and not what stands under TYPE_CHECKING or in an f-string."""
+    """The nodes whose change can be noticed."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.JoinedStr) or not isinstance(child, ast.AST):
-                continue
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                continue
-            yield child
-            yield from _executed(child)
+            if isinstance(child, ast.AST) and not _is_unseen(child):
+                yield child
+                yield from _executed(child)
+
+
+def _is_unseen(node: ast.AST) -> bool:
+    match node:
+        case ast.JoinedStr():
+            return True
+        case ast.If(test=ast.Name("TYPE_CHECKING")):
+            return True
+        case ast.Call(func=ast.Attribute(ast.Name("log"), _)):
+            return True
+        case ast.keyword("strict", ast.Constant(True)):
+            return True
+    return False
 
 
 def _replaced(source: str, node: ast.expr, after: str) -> str:
