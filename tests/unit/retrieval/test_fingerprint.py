@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.retrieval.fingerprint import BANDS, bands
+from nur.retrieval.fingerprint import BANDS, FINGERPRINT, bands
 from tests.store_notes import a_note
 
 if TYPE_CHECKING:
@@ -64,3 +64,14 @@ def test_pairs_are_candidates_as_often_as_they_share_words(common: float, least:
         own, other = words[both : both + (union - both) // 2], words[union : union + (union - both) // 2]
         found += shared(" ".join(words[:both] + own), " ".join(words[:both] + other), LONG) > 0
     assert least <= found / pairs <= most
+
+
+def test_stored_bands_stay_valid() -> None:
+    """Stores keep bands. Whatever changes them needs another version of the deriver, so that they are made again."""
+    assert FINGERPRINT.version == 1
+    assert [band.band_hash for band in bands(SHORT, "Tea is drunk at 4.")] == [
+        -2040216803645226579,
+        -1185886000940771308,
+        -5197261128213081015,
+        7872377145464077537,
+    ]
