@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.retrieval.calibration import LOCAL
 from nur.retrieval.passages.atoms import PassageChunk, PassageNote
-from nur.retrieval.passages.extract import extract
+from nur.retrieval.passages.extract import FIRST_PASSAGE, NEXT_PASSAGES, SPREAD, extract
 from nur.retrieval.pieces.analyse import analyse, piece_vectors
 from nur.retrieval.pieces.atoms import find_atoms
 from nur.retrieval.pieces.cut import cut
@@ -109,3 +111,50 @@ def test_what_the_chunks_do_not_have_is_not_shown() -> None:
         assert passage.text.endswith("minds.")
     both = extract([note], TERMS, best_lexical=0.5)["note"]
     assert any("garden house." in passage.text for passage in both)
+
+
+def test_a_first_passage_grows_to_its_size_and_the_next_to_its_own() -> None:
+    """Each stops before the sentence that would make it too long; what is left of the budget goes beside the last."""
+    gap = f"{FILLING} " * 40
+    text = f"{gap}Tea is drunk at four. {gap}Tea is drunk at five. {gap}"
+    budget = FIRST_PASSAGE + NEXT_PASSAGES
+    found = extract([a_passage_note(text)], TERMS, best_lexical=0.5, max_chars=budget)["note"]
+    first, following = sorted((len(passage.text) for passage in found), reverse=True)
+    assert FIRST_PASSAGE - len(FILLING) - 2 < first <= FIRST_PASSAGE
+    assert NEXT_PASSAGES - len(FILLING) - 2 < following <= budget - first
+
+
+def test_a_passage_takes_in_the_better_neighbour_first() -> None:
+    long = "The garden wall leans towards the road and the gate beside it is seldom shut by anyone who passes. "
+    text = long * 30 + "When is tea drunk? " + "Tea is drunk often. " * 10 + long * 30
+    best = extract([a_passage_note(text)], TERMS, best_lexical=0.5, max_chars=200)["note"][0]
+    assert best.text.count("Tea is drunk often.") >= 7
+    assert "garden" not in best.text
+
+
+def test_passages_that_touch_become_one_with_the_better_score() -> None:
+    text = "Tea is drunk at four. " + f"{FILLING} " * 14 + "When is tea drunk? " + f"{FILLING} " * 40
+    found = extract([a_passage_note(text)], TERMS, best_lexical=0.5)["note"]
+    spans = sorted((passage.start, passage.end) for passage in found)
+    assert all(end + 1 < start for (_, end), (start, _) in pairwise(spans))
+    assert found[0].score == max(passage.score for passage in found)
+    assert [passage.score for passage in found] == sorted((passage.score for passage in found), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("behind", "share"),
+    [
+        (0.0, 1 / 2),
+        (SPREAD, 1 / (1 + math.e)),
+        (2 * SPREAD, 1 / (1 + math.e**2)),
+        (2.9 * SPREAD, 1 / (1 + math.e**2.9)),  # e**-2.9 = .055: just enough
+        (3.1 * SPREAD, 0.0),  # e**-3.1 = .045
+    ],
+)
+def test_a_note_behind_has_its_share_of_the_budget(behind: float, share: float) -> None:
+    text = "Tea is drunk. " * 300
+    notes = [a_passage_note(text, "best"), a_passage_note(text, "other", score=1.0 - behind)]
+    found = extract(notes, TERMS, best_lexical=0.5, max_chars=2000)
+    shown = {name: sum(len(passage.text) + 1 for passage in passages) for name, passages in found.items()}
+    assert shown.get("other", 0) == pytest.approx(2000 * share, abs=15)
+    assert shown["best"] == pytest.approx(2000 * (1 - share), abs=15)
