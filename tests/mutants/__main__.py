@@ -42,7 +42,7 @@ FAST = (
     *(f"tests/acceptance/test_{name}_tools.py" for name in ("artifact", "history", "memory")),
     *(f"tests/acceptance/test_rest_{name}.py" for name in ("kinds", "notes", "searches")),
     *(f"tests/acceptance/test_{name}.py" for name in ("archive", "asked_times", "privacy", "uploads", "versions")),
-    *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "transactions")),
+    *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "said")),
 )
 #: Of the tests that reach a change; a line of every write is reached by hundreds.
 MOST_TESTS = 60
