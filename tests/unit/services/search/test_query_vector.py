@@ -70,6 +70,7 @@ def corpus(pieces: int = PIECES, **occurrences: int) -> CorpusStatistics:
         row_word(term_id(term)): TermFrequency(count, count)
         for word, count in occurrences.items()
         for term in ANALYZER.terms(word)
+        if not term.extra  # a word as written is not what is counted
     }
     return CorpusStatistics(pieces, pieces, TERMS, counted)
 
