@@ -99,12 +99,12 @@ class Mutation:
             print("not reached", name, flush=True)
         self._control([[by_name[test] for test in tests[job.name]] for job in jobs[:: len(jobs) // CONTROLS or 1]])
         noticed = 0
-        for name, code in outcomes(jobs, self._workers):
+        for tested, (name, code) in enumerate(outcomes(jobs, self._workers), start=1):
             if code == BROKEN:
                 pytest.exit(f"Could not test {name}", returncode=2)
             noticed += code != PASSED
             if code == PASSED:
-                print("not noticed", name, flush=True)
+                print(f"not noticed, {tested} of {len(jobs)} tested:", name, flush=True)
         print(
             f"{noticed} of {len(self._sample)} changes noticed ({noticed / len(self._sample):.0%}), "
             f"{len(self._sample) - len(jobs)} not reached; drawn of {self._drawn_of}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nur.domain.filters import NoteFilter
-from nur.domain.kinds import Kind
+from nur.domain.notes import Kind
 from nur.domain.notices import (
     LEFT_OUT,
     NOT_THE_MATCH,

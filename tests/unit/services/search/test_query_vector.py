@@ -16,7 +16,8 @@ from nur.services.search.query_vector import EVERYWHERE, LEAST_PIECES, UNRANKED_
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nur.ports.embedder import Floats, ModelSpec, TokenIds
+    from nur.domain.embedding import EmbeddingModel, Probe
+    from nur.ports.embedder import Floats, TokenIds
 
 PIECES = 1000
 TERMS = 20_000
@@ -39,7 +40,17 @@ class Model:
         self.asked: list[str] = []
 
     @property
-    def model(self) -> ModelSpec:
+    def model(self) -> EmbeddingModel:
+        raise NotImplementedError
+
+    @property
+    def max_tokens(self) -> int:
+        raise NotImplementedError
+
+    async def probe(self) -> Probe:
+        raise NotImplementedError
+
+    async def close(self) -> None:
         raise NotImplementedError
 
     async def embed_query(self, text: str) -> Floats:
