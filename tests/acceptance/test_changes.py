@@ -149,3 +149,50 @@ async def test_a_search_as_of_a_moment_knows_only_what_was_stored(nur: Door) -> 
     assert (then["snippet"], then["version"]) == ("The staging database listens on port 5432.", 1)
     answer = await nur.data("memory_search", query="staging database port", as_of="2020-01-01")
     assert answer["hits"] == []
+
+
+async def test_the_latest_changes_come_first_page_by_page(nur: Door) -> None:
+    names = [await stored(nur, f"Lamp number {number} hangs in room {number * 7}.") for number in range(5)]
+    first = await changes(nur, order="newest", limit=2)
+    await stored(nur, "A lamp that came while somebody read.")
+    second = await changes(nur, order="newest", limit=2, cursor=first["cursor"])
+    third = await changes(nur, order="newest", limit=2, cursor=second["cursor"])
+    seen = [one["note_id"] for page in (first, second, third) for one in page["changes"]]
+    assert seen == names[::-1]
+    assert [page["has_more"] for page in (first, second, third)] == [True, True, False]
+    mixed = {"cursor": first["cursor"], "order": "oldest"}
+    assert (await rest(nur, "GET", "/v2/changes", params=mixed)).status_code == 400
+
+
+async def test_the_timeline_goes_back_page_by_page_by_when_it_was_said(nur: Door) -> None:
+    days = ["2026-05-08", "2026-03-01", "2026-06-02", "2026-01-15", "2026-04-04"]
+    for day in days:
+        await stored(nur, f"Nothing new about the boat of number {day[5:7]}.", ts=day)
+    seen: list[list[str]] = []
+    cursor: str | None = None
+    while True:
+        params = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = (await rest(nur, "GET", "/v2/timeline", params=params)).json()
+        seen.append([one["ts"][:10] for one in page["entries"]])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == [["2026-05-08", "2026-06-02"], ["2026-03-01", "2026-04-04"], ["2026-01-15"]]
+
+
+async def test_the_timeline_of_a_kind_and_of_a_project(nur: Door) -> None:
+    await stored(nur, "The boat was painted.", ts="2026-06-02")
+    note = {"text": "The boat was sold.", "project": "harbour"}
+    sold = (await rest(nur, "POST", "/v2/notes", json=note)).json()["note_id"]
+    for params in ({"kind": "note"}, {"project": "harbour"}):
+        found = (await rest(nur, "GET", "/v2/timeline", params=params)).json()["entries"]
+        assert [one["note_id"] for one in found] == [sold]
+
+
+async def test_a_note_names_the_one_that_replaced_it(nur: Door) -> None:
+    old = await stored(nur, "Tea is at four.")
+    new = await stored(nur, "Tea is at five.", replaces=old)
+    assert (await rest(nur, "GET", f"/v2/notes/{old}")).json()["replaced_by"] == new
+    assert (await rest(nur, "GET", f"/v2/notes/{new}")).json()["replaced_by"] is None
+    listed = (await rest(nur, "GET", "/v2/notes")).json()["notes"]
+    assert {one["note_id"]: one["replaced_by"] for one in listed} == {old: new, new: None}

@@ -26,6 +26,7 @@ class Order(StrEnum):
     """How a page of notes is ordered."""
 
     NEWEST = "newest"  #: last stored first
+    SAID = "said"  #: last said first
     LAST_TURNS = "last_turns"  #: highest turn index first, notes that are no turns last
 
 

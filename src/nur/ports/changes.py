@@ -31,8 +31,9 @@ class ChangeLog(Protocol):
         limit: int,
         since: datetime | None = None,
         until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Change]:
-        """Changes behind `after` and up to `last`, in their order; made from `since` on and before `until`."""
+        """Changes behind `after` and up to `last`, in their order or the latest first; `since` ≤ at < `until`."""
         ...
 
     async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:

@@ -26,7 +26,7 @@ VERSIONS_KEPT = 20
 class PageCursor:
     """Where a page ended. It holds even when the note there is changed or deleted afterwards."""
 
-    at: datetime  #: when the note there was stored or, in the trash, deleted
+    at: datetime  #: when the note there was stored, said (order SAID) or deleted (in the trash)
     note_id: NoteId
 
 
@@ -108,7 +108,7 @@ class NoteStore(Protocol):
     ) -> list[Note]:
         """A page of active notes, only those whose title or text contains a text; ASCII letters match in either case.
 
-        `after` is the last one seen: by public id, by cursor (NEWEST only), or by turn index (LAST_TURNS only).
+        `after` is the last one seen: by public id, by cursor (not LAST_TURNS), or by turn index (LAST_TURNS only).
         """
         ...
 

@@ -68,3 +68,11 @@ async def test_a_reader_beside_many_writers_skips_nothing(stores: Stores) -> Non
         await asyncio.sleep(0)
     await writers
     assert len(seen) == len(set(seen)) == len(texts)
+
+
+async def test_the_latest_changes_come_first_on_request(stores: Stores) -> None:
+    for number in range(3):
+        await write(stores, creation(a_note(f"Tea {number}."), f"Tea {number}."))
+    kept = await everything(stores)
+    found = await stores.changes.page(ALL.tenant, 0, kept[-1].position, limit=2, newest_first=True)
+    assert found == kept[:0:-1]

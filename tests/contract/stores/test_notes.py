@@ -223,6 +223,15 @@ async def test_a_cursor_holds_even_when_its_note_was_purged(stores: Stores) -> N
     assert [note.note_id for note in [*first, *rest]] == [note.note_id for note in reversed(notes)]
 
 
+async def test_a_cursor_continues_by_when_notes_were_said(stores: Stores) -> None:
+    for i in (2, 0, 3, 1):
+        await store(stores, f"Text {i}.", occurred_at=after(i))
+    first = await stores.notes.page(ALL, START, order=Order.SAID, limit=2)
+    reached = PageCursor(first[-1].said_at, first[-1].note_id)
+    rest = await stores.notes.page(ALL, START, order=Order.SAID, limit=9, after=reached)
+    assert [note.said_at for note in [*first, *rest]] == [after(3), after(2), after(1), after(0)]
+
+
 async def test_last_turns_come_highest_first_and_other_notes_after_them(stores: Stores) -> None:
     for index in (2, 0, 10, 1):
         await write(stores, creation(a_turn("c", index)))

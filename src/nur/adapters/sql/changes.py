@@ -47,9 +47,10 @@ class SqlChangeLog:
         limit: int,
         since: datetime | None = None,
         until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Change]:
-        """Changes behind `after` and up to `last`, in their order."""
-        return await self.run.read(_page, tenant, after, last, limit, since, until)
+        """Changes behind `after` and up to `last`, in their order or the latest first."""
+        return await self.run.read(_page, tenant, after, last, limit, since, until, newest_first)
 
     async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
         """The first characters of texts that notes had, by note and version."""
@@ -69,12 +70,13 @@ def _page(
     limit: int,
     since: datetime | None,
     until: datetime | None,
+    newest_first: bool,
 ) -> list[Change]:
     query = (
         select(audit_log)
         .where(_audit.tenant_id == tenant, _audit.audit_id > after, _audit.audit_id <= last)
         .where(_audit.change.is_not(None))
-        .order_by(_audit.audit_id)
+        .order_by(_audit.audit_id.desc() if newest_first else _audit.audit_id)
         .limit(limit)
     )
     if since is not None:

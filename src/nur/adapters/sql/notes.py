@@ -344,14 +344,19 @@ def _page(
     after: str | PageCursor | int | None,
     containing: str | None,
 ) -> list[Note]:
-    rank: ColumnElement[Any] = func.coalesce(_notes.turn_index, -1) if order is Order.LAST_TURNS else _notes.ingested_at
+    ranks: dict[Order, ColumnElement[Any]] = {
+        Order.NEWEST: _notes.ingested_at,
+        Order.SAID: _notes.occurred_at,
+        Order.LAST_TURNS: func.coalesce(_notes.turn_index, -1),
+    }
+    rank = ranks[order]
     query = select(*NOTE_COLUMNS).where(notes_matching(where, now))
     query = query.order_by(rank.desc(), _notes.note_id.desc()).limit(limit)
     if containing is not None:
         contains = [column.icontains(containing, autoescape=True) for column in (_notes.title, _notes.text)]
         query = query.where(or_(*contains))
     if isinstance(after, PageCursor):
-        query = query.where(tuple_(_notes.ingested_at, _notes.note_id) < _reached(after))
+        query = query.where(tuple_(rank, _notes.note_id) < _reached(after))
     elif isinstance(after, int):
         query = query.where(_notes.turn_index < after)
     elif after is not None:

@@ -1,7 +1,7 @@
 """What was said and what changed, in the order of time."""
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
@@ -11,6 +11,7 @@ from nur.domain.notes import Kind
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.fields import Moment
 from nur.entrypoints.rest.problems import documented
+from nur.entrypoints.rest.schemas import Cursor, NextCursor
 from nur.services.notes.list_changes import ListedChange
 from nur.services.search.timeline import TimelineEntry, TimelineRequest
 
@@ -45,9 +46,10 @@ class EntryOut(BaseModel):
 
 
 class TimelineOut(BaseModel):
-    """Entries, oldest first."""
+    """Entries, oldest first; the next page holds what was said earlier."""
 
     entries: list[EntryOut]
+    next_cursor: NextCursor
 
 
 class ChangeOut(BaseModel):
@@ -81,10 +83,12 @@ class ChangeOut(BaseModel):
 
 
 class ChangesOut(BaseModel):
-    """A page of changes, oldest first, in the order in which they were committed."""
+    """A page of changes in the order in which they were committed, or the latest first."""
 
     changes: list[ChangeOut]
-    cursor: str = Field(description="send it to get what came later, now or at any time: nothing is skipped")
+    cursor: str = Field(
+        description="send it with the same order: oldest first, it leads to what came later, now or at any time"
+    )
     has_more: bool
 
 
@@ -96,13 +100,25 @@ async def timeline(
     about: Annotated[Words, Query(description="only notes with these words")] = None,
     when: Annotated[str | None, Query(max_length=100, description="2026-05, 2026-05-07 or last week")] = None,
     conversation_id: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
+    kind: Annotated[list[Kind] | None, Query(max_length=5, description="several may be named; else all")] = None,
+    project: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
+    cursor: Cursor = None,
 ) -> Response:
-    """One dated line for each note. Without a query: the latest notes."""
+    """One dated line for each note. Without a query: those said last, page by page."""
     request = TimelineRequest(
-        caller=caller, query=query, about=about, when=when, conversation_id=conversation_id, limit=limit
+        caller=caller,
+        query=query,
+        about=about,
+        when=when,
+        conversation_id=conversation_id,
+        kinds=frozenset(kind or Kind),
+        project=project or None,
+        limit=limit,
+        cursor=cursor,
     )
-    return answered(TimelineOut(entries=[EntryOut.of(one) for one in await services.timeline(request)]))
+    page = await services.timeline.page(request)
+    return answered(TimelineOut(entries=[EntryOut.of(one) for one in page.entries], next_cursor=page.next_cursor))
 
 
 @router.get("/changes", response_model=ChangesOut, responses=documented())
@@ -111,13 +127,13 @@ async def changes(
     caller: CurrentCaller,
     since: Annotated[Moment | None, Query(description="only changes made from then on")] = None,
     until: Annotated[Moment | None, Query(description="only changes made before then")] = None,
-    cursor: Annotated[str | None, Query(max_length=40, description="the cursor of an earlier page")] = None,
+    order: Annotated[Literal["oldest", "newest"], Query(description="which come first")] = "oldest",
+    cursor: Annotated[str | None, Query(max_length=40, description="the cursor of the page before")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     max_chars: Annotated[int, Query(ge=0, le=100_000, description="characters of each text")] = 1000,
 ) -> Response:
     """What was created, replaced, edited, deleted, restored, erased and superseded. A cursor never skips a change."""
-    page = await services.list_changes(
-        caller, since=since, until=until, cursor=cursor, limit=limit, characters=max_chars
-    )
+    listed = services.list_changes.latest if order == "newest" else services.list_changes
+    page = await listed(caller, since=since, until=until, cursor=cursor, limit=limit, characters=max_chars)
     found = [ChangeOut.of(one) for one in page.changes]
     return answered(ChangesOut(changes=found, cursor=page.cursor, has_more=page.has_more))

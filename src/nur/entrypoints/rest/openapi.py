@@ -95,6 +95,7 @@ _NOTE: dict[str, Any] = {
     "expires_at": None,
     "resolved_at": None,
     "deleted_at": None,
+    "replaced_by": None,
     "metadata": {},
 }
 _TURN: dict[str, Any] = {
@@ -233,7 +234,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                 "title": None,
                 "quote": "We sold the boat yesterday.",
             }
-        ]
+        ],
+        "next_cursor": None,
     },
     "ChangesOut": {
         "changes": [

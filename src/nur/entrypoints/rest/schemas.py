@@ -98,6 +98,7 @@ class NoteOut(BaseModel):
     expires_at: datetime | None
     resolved_at: datetime | None
     deleted_at: datetime | None
+    replaced_by: str | None = Field(default=None, description="the note that was decided to hold instead")
     metadata: dict[str, Any]
     index_state: Literal["indexed", "pending"] | None = Field(
         default=None, description="where one note was asked for; pending: the worker has still to embed or index it"

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 #: Lines of the log that are read at once, and how often at most for one page: most are visible.
 BATCH = 200
 MOST_BATCHES = 50
-_CURSOR = "c"
+#: What cursors begin with: of pages in the order of time, and of pages with the latest change first.
+_LATER, _EARLIER = "c", "e"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,10 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """Some changes, oldest first."""
+    """Some changes."""
 
     changes: Sequence[ListedChange]
-    cursor: str  #: behind the last one: ask with it for what came later, now or at any time
+    cursor: str  #: behind the last one; in the order of time it leads to what came later, now or at any time
     has_more: bool
 
 
@@ -67,8 +68,8 @@ class ListChanges:
         limit: int,
         characters: int,
     ) -> ChangesPage:
-        """A page of what the caller may see. Raises BadRequest for a cursor that no page returned."""
-        position = _position(cursor)
+        """What the caller may see, oldest first. Raises BadRequest for a cursor that no such page returned."""
+        position = _position(cursor, _LATER)
         last = await self.changes.settled(caller.tenant, position)
         shown: list[ListedChange] = []
         for _ in range(MOST_BATCHES):
@@ -76,12 +77,39 @@ class ListChanges:
             listed = await self._listed(batch, caller, characters)
             for change in batch:
                 if len(shown) == limit:
-                    return ChangesPage(shown, f"{_CURSOR}{position}", has_more=True)
+                    return ChangesPage(shown, f"{_LATER}{position}", has_more=True)
                 position = change.position
                 shown += [listed[position]] if position in listed else []
             if len(batch) < BATCH:
-                return ChangesPage(shown, f"{_CURSOR}{max(position, last)}", has_more=False)
-        return ChangesPage(shown, f"{_CURSOR}{position}", has_more=True)
+                return ChangesPage(shown, f"{_LATER}{max(position, last)}", has_more=False)
+        return ChangesPage(shown, f"{_LATER}{position}", has_more=True)
+
+    async def latest(
+        self,
+        caller: Caller,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        cursor: str | None = None,
+        limit: int,
+        characters: int,
+    ) -> ChangesPage:
+        """The same with the latest change first; its cursors lead to earlier changes."""
+        last = await self.changes.settled(caller.tenant, 0) if cursor is None else _position(cursor, _EARLIER)
+        shown: list[ListedChange] = []
+        for _ in range(MOST_BATCHES):
+            batch = await self.changes.page(
+                caller.tenant, 0, last, limit=BATCH, since=since, until=until, newest_first=True
+            )
+            listed = await self._listed(batch, caller, characters)
+            for change in batch:
+                if len(shown) == limit:
+                    return ChangesPage(shown, f"{_EARLIER}{last}", has_more=True)
+                last = change.position - 1
+                shown += [listed[change.position]] if change.position in listed else []
+            if len(batch) < BATCH:
+                return ChangesPage(shown, f"{_EARLIER}{last}", has_more=False)
+        return ChangesPage(shown, f"{_EARLIER}{last}", has_more=True)
 
     async def _listed(self, batch: Sequence[Change], caller: Caller, characters: int) -> dict[int, ListedChange]:
         ids = {note_id for one in batch for note_id in (one.note_id, one.other) if note_id is not None}
@@ -129,10 +157,10 @@ def _shown(change: Change, visible: Mapping[NoteId, Note], texts: Mapping[tuple[
     )
 
 
-def _position(cursor: str | None) -> int:
+def _position(cursor: str | None, sort: str) -> int:
     if cursor is None:
         return 0
-    number = cursor.removeprefix(_CURSOR)
-    if not cursor.startswith(_CURSOR) or not (number.isascii() and number.isdigit()) or len(number) > 18:
+    number = cursor.removeprefix(sort)
+    if not cursor.startswith(sort) or not (number.isascii() and number.isdigit()) or len(number) > 18:
         raise BadRequest("cursor: send the cursor of a page, as it came")
     return int(number)

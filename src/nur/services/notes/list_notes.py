@@ -63,13 +63,25 @@ class ListNotes:
         cursor: str | None = None,
         characters: int | None = None,
         containing: str | None = None,
+        order: Order = Order.NEWEST,
     ) -> ListedNotes:
-        """A page, newest first; `cursor` is the previous page's `next_cursor`. Raises BadRequest for any other."""
+        """A page, last stored or last said first. `cursor` is the previous page's `next_cursor`.
+
+        Raises BadRequest for any other cursor.
+        """
         notes = await self(
-            where, caller, limit=limit, after=position(cursor), characters=characters, containing=containing
+            where,
+            caller,
+            limit=limit,
+            after=position(cursor),
+            order=order,
+            characters=characters,
+            containing=containing,
         )
         last = notes[-1][0] if len(notes) == limit else None
-        return ListedNotes(notes, None if last is None else encode(last.ingested_at, last.note_id.hex))
+        if last is None:
+            return ListedNotes(notes, None)
+        return ListedNotes(notes, encode(last.said_at if order is Order.SAID else last.ingested_at, last.note_id.hex))
 
     async def count(self, caller: Caller, by: Facet) -> dict[str, int]:
         """How many notes of each kind, or of each project, the caller may see."""

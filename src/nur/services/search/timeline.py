@@ -7,7 +7,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import BadRequest
-from nur.domain.filters import NoteFilter
+from nur.domain.filters import NoteFilter, Order
 from nur.domain.moments import day_of, in_utc
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
-    from nur.services.notes.list_notes import ListNotes
+    from nur.services.notes.list_notes import ListedNotes, ListNotes
     from nur.services.search.search import Search
 
 #: Characters of a line's quote: a line is a pointer, and thirty of them must be quick to read.
@@ -43,14 +43,25 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineRequest:
-    """Which notes are listed. Without a query and a subject: the latest ones."""
+    """Which notes are listed. Without a query: those said last."""
 
     caller: Caller
     query: str | None = None  #: the notes that a search for it finds
     about: str | None = None  #: only notes with these words in their text or title
     when: str | None = None  #: only what was said in this stretch of time or names a time in it
     conversation_id: str | None = None
+    kinds: frozenset[Kind] = frozenset(Kind)
+    project: str | None = None
     limit: int = 30
+    cursor: str | None = None  #: of the page before; a query has one page
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """A part of a timeline; the next page holds what was said earlier."""
+
+    entries: Sequence[TimelineEntry]  #: oldest first
+    next_cursor: str | None  #: None: this is the last page
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +75,19 @@ class Timeline:
 
     async def __call__(self, request: TimelineRequest) -> list[TimelineEntry]:
         """The entries, oldest first. Raises BadRequest when `when` names no time."""
+        return list((await self.page(request)).entries)
+
+    async def page(self, request: TimelineRequest) -> TimelinePage:
+        """A page of entries. Raises BadRequest when `when` names no time, or for a cursor that no page returned."""
         windows = self.windows(request.when)
-        found = await (self._searched(request) if request.query else self._listed(request, windows))
+        if request.query:
+            return TimelinePage(self._entries(await self._searched(request), request, windows), None)
+        listed = await self._listed(request, windows)
+        return TimelinePage(self._entries(listed.notes, request, windows), listed.next_cursor)
+
+    def _entries(
+        self, found: Iterable[tuple[Note, str]], request: TimelineRequest, windows: Sequence[TimeWindow]
+    ) -> list[TimelineEntry]:
         about = (request.about or "").casefold()
         entries = [
             self._entry(note, text)
@@ -107,12 +129,18 @@ class Timeline:
         )
         return [(hit.note, hit.passages[0].text) for hit in result.hits]
 
-    async def _listed(self, request: TimelineRequest, windows: Sequence[TimeWindow]) -> Iterable[tuple[Note, str]]:
+    async def _listed(self, request: TimelineRequest, windows: Sequence[TimeWindow]) -> ListedNotes:
         bounds = self.bounds(windows)
         start, end = bounds or (None, None)
         where = _where(request, start, end)
-        return await self.list_notes(
-            where, request.caller, limit=request.limit, characters=_READ, containing=request.about
+        return await self.list_notes.page(
+            where,
+            request.caller,
+            limit=request.limit,
+            cursor=request.cursor,
+            characters=_READ,
+            containing=request.about,
+            order=Order.SAID,
         )
 
     def _entry(self, note: Note, text: str) -> TimelineEntry:
@@ -133,10 +161,11 @@ def one_line(text: str) -> str:
 
 
 def _where(request: TimelineRequest, start: datetime | None = None, end: datetime | None = None) -> NoteFilter:
-    kinds = frozenset({Kind.TURN}) if request.conversation_id else frozenset(Kind)
+    kinds = frozenset({Kind.TURN}) if request.conversation_id else request.kinds
     return NoteFilter(
         tenant=request.caller.tenant,
         kinds=kinds,
+        project=request.project,
         conversation_id=request.conversation_id,
         occurred_from=start,
         occurred_to=end,
