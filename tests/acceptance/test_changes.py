@@ -196,3 +196,10 @@ async def test_a_note_names_the_one_that_replaced_it(nur: Door) -> None:
     assert (await rest(nur, "GET", f"/v2/notes/{new}")).json()["replaced_by"] is None
     listed = (await rest(nur, "GET", "/v2/notes")).json()["notes"]
     assert {one["note_id"]: one["replaced_by"] for one in listed} == {old: new, new: None}
+
+
+async def test_an_edit_of_the_description_has_the_text(nur: Door) -> None:
+    note = (await rest(nur, "POST", "/v2/notes", json={"text": "Port 5432."})).json()["note_id"]
+    await rest(nur, "PATCH", f"/v2/notes/{note}", json={"title": "Port"})
+    [_, edited] = (await changes(nur))["changes"]
+    assert (edited["change"], edited["before"], edited["after"]) == ("edited", None, "Port 5432.")

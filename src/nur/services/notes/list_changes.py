@@ -141,7 +141,7 @@ def _versions(change: Change) -> tuple[int, ...]:
     version = change.version or 0
     if change.kind is ChangeKind.REPLACED:
         return version - 1, version
-    return (version,) if change.kind in (ChangeKind.CREATED, ChangeKind.RESTORED, ChangeKind.SUPERSEDED) else ()
+    return () if change.kind in (ChangeKind.DELETED, ChangeKind.PURGED) else (version,)
 
 
 def _shown(change: Change, visible: Mapping[NoteId, Note], texts: Mapping[tuple[NoteId, int], str]) -> ListedChange:
