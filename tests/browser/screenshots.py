@@ -42,6 +42,9 @@ PICTURES = [
     ("page-narrow", 380, 680, "light", QUESTION, _explained),
     ("page-browse", 1120, 640, "light", "#/browse", _loaded),
     ("page-timeline", 1120, 640, "dark", "#/timeline", _loaded),
+    ("page-changes", 1120, 640, "light", "#/timeline?kind=changes", _loaded),
+    ("page-review", 1120, 640, "light", "#/review", _loaded),
+    ("page-brief", 1120, 640, "dark", "#/brief", _loaded),
     ("page-add", 1120, 640, "light", "#/add", _loaded),
     ("page-health", 1120, 640, "dark", "#/health", _loaded),
 ]

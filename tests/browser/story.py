@@ -16,6 +16,15 @@ MEMORIES = [
     ("Answers should be short, with the source named.", "preference", 0.9),
     ("The office plants are watered on Tuesdays.", "fact", 0.7),
 ]
+#: Pairs that wait for a review: the second says something else about the same thing.
+REVISED: list[dict[str, Any]] = [
+    {"text": "The alarm code of the yard is 9052.", "ts": "2026-03-11"},
+    {"text": "The alarm code of the yard is 3386.", "ts": "2026-05-01"},
+    {"text": "Danny has the key of the barn in Leeds.", "ts": "2026-04-07"},
+    {"text": "Danny does not have the key of the barn in Leeds.", "ts": "2026-06-02"},
+]
+#: A note whose text is replaced.
+TEXTS = ["The yard gate closes at six.", "The yard gate closes at eight."]
 NOTES: list[dict[str, Any]] = [
     {
         "text": "The staging database moves to port 5433 on Monday.",
@@ -59,6 +68,8 @@ async def tell(url: str) -> None:
     async with httpx2.AsyncClient(base_url=url, timeout=60) as rest:
         for text, kind, confidence in MEMORIES:
             await _ok(rest, "/v2/memories", {"text": text, "type": kind, "confidence": confidence})
+        for memory in REVISED:
+            await _ok(rest, "/v2/memories", memory)
         for note in NOTES:
             await _ok(rest, "/v2/notes?wait=indexed", note)
         for event in EVENTS:
@@ -69,6 +80,9 @@ async def tell(url: str) -> None:
         for index, (role, content) in enumerate(TURNS):
             turn = {"conversation_id": "trip-planning", "role": role, "content": content, "turn_index": index}
             await _told(mcp, "history_append", turn)
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as rest:
+        for text in TEXTS:
+            await _ok(rest, "/v2/notes", {"text": text, "title": "Yard gate", "key": "yard-gate"})
 
 
 async def _ok(rest: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> None:

@@ -115,6 +115,11 @@ export const version = (id, number) => call("GET", `${noteAt(id)}/versions/${num
 export const restoreVersion = (id, number, revision) => call("POST", `${noteAt(id)}/versions/${number}/restore`, { headers: matching(revision) });
 export const conversations = (params, signal) => call("GET", "/v2/conversations", { params, signal });
 export const turns = (id, params, signal) => call("GET", `/v2/conversations/${encodeURIComponent(id)}/turns`, { params, signal });
+export const timeline = (params, signal) => call("GET", "/v2/timeline", { params, signal });
+export const changes = (params, signal) => call("GET", "/v2/changes", { params, signal });
+export const reviews = (params, signal) => call("GET", "/v2/reviews", { params, signal });
+export const decide = (id, decision) => call("POST", `/v2/reviews/${encodeURIComponent(id)}`, { body: { decision } });
+export const brief = (params, signal) => call("GET", "/v2/context", { params, signal });
 export const settings = (signal) => call("GET", "/v2/admin/settings", { signal });
 export const addNote = (body) => call("POST", "/v2/notes", { body });
 export const addMemory = (body) => call("POST", "/v2/memories", { body });

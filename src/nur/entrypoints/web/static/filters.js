@@ -3,13 +3,15 @@
 import * as api from "./api.js";
 import { button, h, plain, replace } from "./dom.js";
 import { go, href } from "./router.js";
-import { KINDS } from "./text.js";
+import { CHANGES, KINDS } from "./text.js";
 
 const MODES = { "": "meaning and words", dense: "meaning alone", lexical: "words alone" };
 const SENSITIVITIES = { "": "any", normal: "normal", sensitive: "sensitive", highly_sensitive: "highly sensitive" };
 
 /** The fields of a view's filters. */
 export const SEARCH_FIELDS = ["mode", "type", "source", "project", "from", "to", "confidence", "sensitivity"];
+export const TIMELINE_FIELDS = ["about", "containing", "when", "project"];
+export const CHANGE_FIELDS = ["containing", "change", "from", "to"];
 export const LIST_FIELDS = ["containing", "type", "source", "project", "from", "to", "confidence"];
 
 const dayStart = (date) => new Date(`${date}T00:00:00`).toISOString();
@@ -43,13 +45,21 @@ export function listFilters(params) {
   };
 }
 
+/** The stretch of time of a list of changes. */
+export function changeFilters(params) {
+  return { since: params.from && dayStart(params.from), until: params.to && dayEnd(params.to) };
+}
+
 /** Whether anything but the kind limits a list. */
 export const hasFilters = (params) => LIST_FIELDS.some((name) => params[name]);
 
 function kindTabs(view, params, more) {
   const kinds = [["", "All"], ...Object.entries(KINDS).map(([kind, label]) => [kind, label.many]), ...more];
   const tabs = kinds.map(([kind, label]) => h("a", { href: href(view, { ...params, kind, conversation: "", open: "", at: "" }), "aria-current": (params.kind ?? "") === kind ? "true" : null }, label));
-  return h("nav", { class: "tabs", "aria-label": "Kinds" }, tabs);
+  const nav = h("nav", { class: "tabs", "aria-label": "Kinds" }, tabs);
+  const current = tabs.find((tab) => tab.hasAttribute("aria-current"));
+  setTimeout(() => (nav.scrollLeft = (current?.offsetLeft ?? 0) - nav.offsetLeft)); // where the row is too narrow for all
+  return nav;
 }
 
 function choice(name, label, options, params) {
@@ -63,6 +73,9 @@ function field(name, label, type, params, more = {}) {
 
 const FIELDS = {
   containing: (params) => field("containing", "Containing", "text", params, { placeholder: "exact words" }),
+  about: (params) => field("about", "About", "text", params, { placeholder: "by meaning", maxlength: 500 }),
+  when: (params) => field("when", "When", "text", params, { placeholder: "last week, 2026-05, …", maxlength: 100 }),
+  change: (params) => choice("change", "Change", { "": "any", ...CHANGES }, params),
   mode: (params) => choice("mode", "Search by", MODES, params),
   type: (params) => field("type", "Type", "text", params, { placeholder: "fact, email, …" }),
   source: (params) => field("source", "Source", "text", params, { placeholder: "slack, gmail, …" }),

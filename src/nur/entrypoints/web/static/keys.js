@@ -10,14 +10,15 @@ const KEYS = [
   ["j  k  ↓  ↑", "next and previous in a list"],
   ["Enter", "open"],
   ["w", "why this result"],
+  ["c  x", "confirm and reject the pair under review"],
   ["e", "edit the open note"],
   ["Delete", "move the open note to the trash"],
   ["u", "undo"],
   ["Esc", "close, or leave the field"],
-  ["g then s b t a h p", "search, browse, timeline, add, health, settings (preferences)"],
+  ["g then s b t r i a h p", "search, browse, timeline, review, brief (instructions), add, health, settings (preferences)"],
   ["?", "this list"],
 ];
-const VIEWS = { s: "search", b: "browse", t: "timeline", a: "add", h: "health", p: "settings" };
+const VIEWS = { s: "search", b: "browse", t: "timeline", r: "review", i: "brief", a: "add", h: "health", p: "settings" };
 const OFF = "nur.keys.off";
 
 export const keysAreOff = () => localStorage.getItem(OFF) !== null;
@@ -44,6 +45,14 @@ function move(step) {
 
 function press(selector) {
   const found = document.querySelector(selector);
+  found?.click();
+  return Boolean(found);
+}
+
+/** Decide the pair that has the focus, or else the first one. */
+function decide(selector) {
+  const row = document.activeElement.closest?.(".review") ?? document.querySelector(".review");
+  const found = row?.querySelector(selector);
   found?.click();
   return Boolean(found);
 }
@@ -77,6 +86,8 @@ const ACTIONS = {
     row.querySelector("[data-why]")?.click();
     return true;
   },
+  c: () => decide("[data-confirm]"),
+  x: () => decide("[data-reject]"),
   e: () => press("#detail [data-edit]"),
   Delete: () => press("#detail [data-delete]"),
   u: () => {

@@ -22,7 +22,13 @@ export function noteRow(note, { shown = when } = {}) {
     h("a", { class: note.title ? "row-name" : "row-name as-text", href: opened(note.note_id), "data-item": note.note_id, dir: "auto" }, plain(name)),
     more && h("p", { class: "row-text", dir: "auto" }, plain(more)),
     h("p", { class: "meta" }, facts(note, shown)),
+    newerLink(note.replaced_by),
   );
+}
+
+/** A link to the note that holds instead of this one; nothing where there is none. */
+export function newerLink(id, label = "Replaced: open the newer one", spans = []) {
+  return id ? h("p", { class: "newer" }, h("a", { href: opened(id, spans) }, label)) : null;
 }
 
 /** The facts under a note's name, separated by dots. */
@@ -33,8 +39,22 @@ export function facts(note, shown = when) {
   return [...parts, moment && shown(moment)].filter(Boolean).flatMap((part, index) => (index ? [h("span", { class: "dot", "aria-hidden": "true" }, "·"), part] : [part]));
 }
 
-/** A list that loads its next page when its end comes into view. `load(cursor)` resolves to {rows, next}. */
-export function pagedList({ load, empty, label }) {
+/** Puts rows with a `data-day` under the heading of their day, the latest day first. */
+export function byDay(nameOfDay) {
+  return (list, rows) => {
+    for (const row of rows) {
+      const { day } = row.dataset;
+      let before = list.lastElementChild;
+      while (before && before.dataset.day < day) before = before.previousElementSibling;
+      const heading = before?.dataset.day === day ? [] : [h("li", { class: "day", "data-day": day }, h("h2", {}, nameOfDay(day)))];
+      if (before) before.after(...heading, row);
+      else list.prepend(...heading, row);
+    }
+  };
+}
+
+/** A list that loads its next page when its end comes into view. `load(cursor)` resolves to {rows, next}; `place` puts rows in. */
+export function pagedList({ load, empty, label, place = (list, rows) => list.append(...rows) }) {
   const list = h("ol", { class: "rows", "aria-label": label });
   const more = button("Show more", () => next(), { class: "more", hidden: true });
   const element = h("div", {}, list, more);
@@ -49,8 +69,8 @@ export function pagedList({ load, empty, label }) {
     try {
       const page = await load(cursor);
       cursor = page.next;
-      list.append(...page.rows);
-      if (!list.children.length) element.replaceChildren(empty());
+      place(list, page.rows);
+      if (!list.children.length && !cursor) element.replaceChildren(empty());
       more.hidden = !cursor;
       observer.unobserve(more);
       if (cursor) observer.observe(more);

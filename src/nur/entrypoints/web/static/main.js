@@ -6,23 +6,27 @@ import { listenForFiles } from "./ingest.js";
 import { listen } from "./keys.js";
 import { askForToken } from "./login.js";
 import { go, here } from "./router.js";
+import { countWaiting } from "./waiting.js";
 
 const TYPING_MILLISECONDS = 200;
 const VIEWS = {
   search: () => import("./search.js"),
   browse: () => import("./browse.js"),
   timeline: () => import("./timeline.js"),
+  review: () => import("./review.js"),
+  brief: () => import("./brief.js"),
   add: () => import("./add.js"),
   health: () => import("./health.js"),
   settings: () => import("./settings.js"),
   explain: () => import("./explain.js"),
 };
-const TITLES = { search: "Search", browse: "Browse", timeline: "Timeline", add: "Add", health: "Health", settings: "Settings", explain: "Explain" };
+const TITLES = { search: "Search", browse: "Browse", timeline: "Timeline", review: "Review", brief: "Brief", add: "Add", health: "Health", settings: "Settings", explain: "Explain" };
 
 const main = document.getElementById("main");
 const detail = document.getElementById("detail");
 const query = document.getElementById("query");
-const shown = { view: null, key: null, open: null, controller: null, detailController: null, handle: null };
+const waitingCount = document.getElementById("waiting");
+const shown = { view: null, key: null, open: null, opener: null, controller: null, detailController: null, handle: null };
 
 const keyOf = ({ open, at, ...params }) => JSON.stringify(params);
 
@@ -38,6 +42,7 @@ async function showView({ view, params }) {
   document.title = `${TITLES[view] ?? "Not found"} · Nur`;
   for (const link of document.querySelectorAll(".views a")) link.toggleAttribute("aria-current", link.dataset.view === view);
   const load = VIEWS[view];
+  countWaiting(waitingCount);
   if (!load) return void replace(main, placeholder("There is no such page", "Choose one above."));
   const { signal } = shown.controller;
   const module = await load();
@@ -56,9 +61,11 @@ async function showDetail({ params }) {
   detail.hidden = !open;
   if (!open) {
     replace(detail);
-    document.querySelector(`[data-item="${CSS.escape(wasOpen ?? "")}"]`)?.focus();
+    const opener = shown.opener?.isConnected ? shown.opener : document.querySelector(`[data-item="${CSS.escape(wasOpen ?? "")}"]`);
+    opener?.focus();
     return;
   }
+  if (main.contains(document.activeElement)) shown.opener = document.activeElement;
   markCurrent(params.open);
   shown.detailController = new AbortController();
   const { showNote } = await import("./note.js");
@@ -99,6 +106,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 document.addEventListener("nur:changed", () => {
   shown.handle?.refresh?.();
+  countWaiting(waitingCount);
   const { params } = here();
   if (params.open && !detail.querySelector("form")) {
     shown.open = null;

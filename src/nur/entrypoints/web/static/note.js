@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { blockNodes, isCode } from "./blocks.js";
 import { announce, button, failure, h, line, plain, replace, webLink } from "./dom.js";
 import { editForm } from "./edit.js";
-import { facts } from "./list.js";
+import { facts, newerLink } from "./list.js";
 import { closed, href, opened, spansOf } from "./router.js";
 import { counted, dateTime, joined, nameOf, percent, positions } from "./text.js";
 import { changed, toast } from "./toast.js";
@@ -114,11 +114,12 @@ export async function showNote(pane, id, at, signal) {
   }
   const name = h("h2", { dir: "auto", class: note.title ? null : "hidden" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
   const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Found by its words so far; it will be found by meaning once it is embedded.");
+  const replaced = note.replaced_by && h("div", { class: "notice" }, "It was decided that another note holds instead of this one.", newerLink(note.replaced_by, "Open the newer one"));
   const body = h("div", { class: "body" });
   const tools = h("div", {});
   const read = () => {
     replace(tools, toolbar(note, write));
-    replace(body, pending, text, properties(note), versionsBox(note));
+    replace(body, replaced, pending, text, properties(note), versionsBox(note));
   };
   const write = async () => {
     const form = editForm(await api.getNote(id), { done: again, cancel: read });

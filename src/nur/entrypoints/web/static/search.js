@@ -3,10 +3,11 @@
 import * as api from "./api.js";
 import { announce, button, failure, h, placeholder, plain, replace } from "./dom.js";
 import { filterBar, filtersOf } from "./filters.js";
-import { facts, noteRow, pagedList } from "./list.js";
+import { facts, newerLink, noteRow, pagedList } from "./list.js";
 import { firstVisit } from "./first.js";
 import { opened } from "./router.js";
 import { counted, marked, nameOf, percent } from "./text.js";
+import { versus } from "./versus.js";
 import { whyPanel } from "./why.js";
 
 const TOP = 20;
@@ -14,6 +15,7 @@ const CONTEXT_CHARACTERS = 900; // of passages and what stands around them, in t
 const LEAST_CHARACTERS = 40; // of a further passage that is worth marking
 const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
 const LESS_LIKELY = 0.4; // of the first result's score
+const OUTDATED = { decided: "Replaced: open the newer one", value: "An older value: open the newer one", update: "Changed since: open the newer one" };
 const SHOWN_AROUND = 220; // characters of context before and after a passage
 
 /** The best passage with what stands around it, as nodes. */
@@ -29,8 +31,28 @@ function inContext(item) {
   return [from > 0 && "… ", ...nodes, to < around.length && " …"];
 }
 
+/** Where the passages of an item are; a further one must be worth marking. */
+function spansOf(item) {
+  return item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= LEAST_CHARACTERS);
+}
+
+/** That another result holds instead of this one, and a link to it. */
+function outdated(item, answer) {
+  if (!item.newer) return null;
+  const holds = answer.items.find((other) => other.note_id === item.newer.note_id);
+  return newerLink(item.newer.note_id, OUTDATED[item.newer.rule] ?? OUTDATED.decided, holds ? spansOf(holds) : []);
+}
+
+/** Quotes that disagree, side by side. */
+function disagreements(answer) {
+  return answer.conflicts.map(([one, other]) => {
+    const label = (quote, name) => h("a", { href: opened(quote.note_id, [[quote.start_char, quote.end_char]]) }, name);
+    return h("section", { class: "notice", "aria-label": "These disagree" }, h("p", {}, h("strong", {}, "These disagree.")), versus([[label(one, "Open the one"), one.text], [label(other, "Open the other"), other.text]], { marks: false }));
+  });
+}
+
 function hitRow(item, answer) {
-  const spans = item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= LEAST_CHARACTERS);
+  const spans = spansOf(item);
   const target = { href: opened(item.note_id, spans), "data-item": item.note_id, dir: "auto" };
   const passages = h("p", { class: "passage", dir: "auto" }, inContext(item));
   const head = item.title ? [h("a", { class: "row-name", ...target }, plain(item.title)), passages] : [h("a", { class: "row-name as-text", ...target }, passages)];
@@ -42,7 +64,7 @@ function hitRow(item, answer) {
     if (!panel.children.length) whyPanel(panel, answer, item);
   }
   const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note that says", "notes that say")} the same`) : null;
-  return h("li", { class: "row hit" }, head, h("p", { class: "meta" }, facts(item), same, why), panel);
+  return h("li", { class: "row hit" }, head, h("p", { class: "meta" }, facts(item), same, why), outdated(item, answer), panel);
 }
 
 /** The results in order; where they become much weaker than the first, a line says so. */
@@ -69,7 +91,7 @@ function answerNodes(answer, params) {
   if (!answer.items.length) return [warning, nothing(answer, params)];
   const weak = !warning && answer.notice ? h("p", { class: "notice" }, answer.notice) : null;
   const bottom = h("p", { class: "meta" }, h("a", { href: `#/explain?id=${answer.search_id}` }, "All candidates of this search"));
-  return [warning, weak, h("p", { class: "meta summary" }, summary(answer)), h("ol", { class: "rows hits", "aria-label": "Results" }, hitRows(answer)), bottom];
+  return [warning, weak, h("p", { class: "meta summary" }, summary(answer)), ...disagreements(answer), h("ol", { class: "rows hits", "aria-label": "Results" }, hitRows(answer)), bottom];
 }
 
 async function recent(signal) {

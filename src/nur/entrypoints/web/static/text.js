@@ -10,6 +10,18 @@ export const KINDS = {
   event: { one: "Event", many: "Events" },
 };
 
+/** What can happen to a note. */
+export const CHANGES = {
+  created: "Created",
+  replaced: "Replaced",
+  edited: "Edited",
+  deleted: "Deleted",
+  restored: "Restored",
+  purged: "Erased",
+  superseded: "Superseded",
+  reinstated: "Holds again",
+};
+
 /** Where code point offsets lie in a JavaScript string, which counts UTF-16 units. `offsets` ascend. */
 export function positions(text, offsets) {
   const found = [];
@@ -53,17 +65,29 @@ export function marked(text, spans, best = null) {
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const NUMBER = new Intl.NumberFormat();
 
 export const date = (moment) => DATE.format(new Date(moment));
 export const dateTime = (moment) => DATE_TIME.format(new Date(moment));
 export const day = (moment) => DAY.format(new Date(moment));
+/** The day of a moment here, and a day that the server names, both as 2026-05-07. */
+export const dayOf = (moment) => new Date(moment).toLocaleDateString("sv-SE");
+const midnight = (isoDay) => new Date(`${isoDay}T00:00:00`);
+export const dayName = (isoDay) => DAY.format(midnight(isoDay));
+export const dayDate = (isoDay) => DATE.format(midnight(isoDay));
+export const dayRange = (first, last) => DATE.formatRange(midnight(first), midnight(last));
 export const number = (value) => NUMBER.format(value);
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
 /** A date as a `<time>`, with the exact moment in its title. */
 export function when(moment, shown = date) {
   return h("time", { datetime: moment, title: dateTime(moment) }, shown(moment));
+}
+
+/** The time of day as a `<time>`, with the exact moment in its title. */
+export function time(moment) {
+  return when(moment, (one) => TIME.format(new Date(one)));
 }
 
 /** "1 note", "2 notes". */

@@ -1,32 +1,51 @@
-// What was stored, day by day.
+// What was said and what happened, day by day, the latest first; and what was changed.
 
 import * as api from "./api.js";
-import { h, placeholder, replace } from "./dom.js";
-import { LIST_FIELDS, filterBar, hasFilters, listFilters } from "./filters.js";
-import { noteRow, pagedList } from "./list.js";
-import { day } from "./text.js";
+import { changesList } from "./changes.js";
+import { h, placeholder, plain, replace } from "./dom.js";
+import { CHANGE_FIELDS, TIMELINE_FIELDS, filterBar } from "./filters.js";
+import { byDay, pagedList } from "./list.js";
+import { href, opened } from "./router.js";
+import { KINDS, dayName, dayOf, dayRange, time, when } from "./text.js";
 
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const time = (moment) => h("time", { datetime: moment }, TIME.format(new Date(moment)));
+const PAGE = 50;
+
+/** A line: what was said, the stretch of time that it names where that is longer than a day, and when it was said. */
+function entryRow(entry) {
+  const [first, last] = [entry.first_day, entry.last_day];
+  const kind = h("span", { class: `kind kind-${entry.kind}` }, KINDS[entry.kind].one);
+  const stretch = first !== last && h("span", {}, dayRange(first, last));
+  const said = dayOf(entry.ts) === first && first === last ? time(entry.ts) : h("span", {}, "said ", when(entry.ts));
+  return h(
+    "li",
+    { class: "row", "data-day": first },
+    h("a", { class: entry.title ? "row-name" : "row-name as-text", href: opened(entry.note_id), "data-item": entry.note_id, dir: "auto" }, plain(entry.title ?? entry.quote)),
+    entry.title && h("p", { class: "row-text", dir: "auto" }, plain(entry.quote)),
+    h("p", { class: "meta" }, [kind, stretch, said].filter(Boolean).flatMap((part, index) => (index ? [h("span", { class: "dot", "aria-hidden": "true" }, "·"), part] : [part]))),
+  );
+}
+
+function entriesList(params, signal) {
+  const load = async (cursor) => {
+    const asked = { query: params.about, about: params.containing, when: params.when, project: params.project, kind: params.kind };
+    const page = await api.timeline({ ...asked, limit: PAGE, cursor }, signal);
+    return { rows: page.entries.reverse().map(entryRow), next: page.next_cursor };
+  };
+  const isFiltered = TIMELINE_FIELDS.some((name) => params[name]);
+  const empty = () =>
+    isFiltered
+      ? placeholder("Nothing matches these filters", null, h("p", {}, h("a", { href: href("timeline", { kind: params.kind }) }, "Show everything")))
+      : placeholder("Nothing here yet", "What is stored appears under the day that it names, or on which it was said.");
+  return pagedList({ load, label: "Timeline", empty, place: byDay(dayName) });
+}
 
 /** The timeline view. */
 export function show(main, params, signal) {
+  const isChanges = params.kind === "changes";
   const list = h("div", { class: "timeline" });
-  function draw() {
-    let last = null;
-    const heading = (moment) => {
-      if (day(moment) === last) return [];
-      last = day(moment);
-      return [h("li", { class: "day" }, h("h2", {}, last))];
-    };
-    const load = async (cursor) => {
-      const page = await api.listNotes({ ...listFilters(params), limit: 50, cursor }, signal);
-      const rows = page.notes.flatMap((note) => [...heading(note.ingested_at), noteRow({ ...note, occurred_at: note.ingested_at }, { shown: time })]);
-      return { rows, next: page.next_cursor };
-    };
-    replace(list, pagedList({ load, label: "Timeline", empty: () => placeholder(hasFilters(params) ? "Nothing matches these filters" : "Nothing here", "What is stored appears under its day.") }));
-  }
-  replace(main, h("h1", {}, "Timeline"), filterBar("timeline", params, { fields: LIST_FIELDS }), list);
+  const draw = () => replace(list, isChanges ? changesList(params, signal) : entriesList(params, signal));
+  const fields = isChanges ? CHANGE_FIELDS : TIMELINE_FIELDS;
+  replace(main, h("h1", {}, "Timeline"), filterBar("timeline", params, { fields, more: [["changes", "Changes only"]] }), list);
   draw();
   return { refresh: draw };
 }
