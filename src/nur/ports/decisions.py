@@ -65,8 +65,13 @@ class DecisionStore(Protocol):
         """
         ...
 
-    async def alike(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[AlikeMemory]:
-        """Notes that match the filter and have any of these lexical terms, the best first."""
+    async def alike(
+        self, note_id: NoteId, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int
+    ) -> list[AlikeMemory]:
+        """Other notes than this one that match the filter and share its terms, the best first.
+
+        Meant to be cheap, so not complete: a note may be left out that shares common terms alone.
+        """
         ...
 
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:

@@ -183,3 +183,18 @@ async def test_decisions_are_changes(stores: Stores) -> None:
     assert [one.kind.value for one in found] == ["created", "created", "superseded", "reinstated"]
     assert found[2].other == new.note_id
     assert found[2].note_id == old.note_id
+
+
+async def test_memories_that_share_words_are_found_and_not_the_memory_itself(stores: Stores) -> None:
+    new, old = await stored(stores, "alarm code unit 3386"), await stored(stores, "alarm code unit 4417")
+    await stored(stores, "alarm code unit 9052", project="another")
+    await stored(stores, "oat milk")
+    await remove(stores, await stored(stores, "alarm code unit 1111"))
+    for number in range(40):
+        await stored(stores, f"unit {number}")
+    where = replace(ALL, project=new.meta.project)
+    found = await stores.decisions.alike(new.note_id, ["alarm", "code", "unit", "3386"], where, START, 3)
+    assert (found[0].note_id, found[0].text) == (old.note_id, "alarm code unit 4417")
+    assert all(one.text.startswith("unit ") for one in found[1:])
+    assert len(found) <= 3
+    assert await stores.decisions.alike(new.note_id, [], where, START, 3) == []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, literal_column, or_
+from sqlalchemy import BindParameter, ColumnElement, and_, literal_column, or_
 
 from nur.adapters.sql.tables import memory_notes
 from nur.domain.kinds import TURNS
@@ -21,7 +21,7 @@ _notes = memory_notes.c
 IS_ACTIVE: ColumnElement[bool] = _notes.status == literal_column("'active'")
 
 
-def is_current(now: datetime) -> ColumnElement[bool]:
+def is_current(now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
     """Neither in the trash nor expired."""
     return and_(IS_ACTIVE, or_(_notes.expires_at.is_(None), _notes.expires_at > now))
 
@@ -31,7 +31,7 @@ def notes_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
     return and_(_notes.tenant_id == where.tenant, _conditions(where, now))
 
 
-def chunks_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+def chunks_matching(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
     """The filter for a query that starts elsewhere and looks notes up.
 
     The tenant stands in an expression that no index serves: SQLite's planner expects ten notes per tenant and would
@@ -40,7 +40,7 @@ def chunks_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
     return and_(_notes.tenant_id.concat("") == where.tenant, _conditions(where, now))
 
 
-def _conditions(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+def _conditions(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
     conditions: list[ColumnElement[bool]] = [is_current(now)]
     if len(where.kinds) < len(Kind):
         conditions.append(_notes.kind.in_(sorted(kind.value for kind in where.kinds)))

@@ -55,6 +55,13 @@ class LexicalIndex(Protocol):
         """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
         ...
 
+    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
+        """Chunks of any note that share terms with a text, those with the rarest and most of them first.
+
+        Cheaper than a search, for it looks at about `most` pieces, by the rarest terms.
+        """
+        ...
+
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """The words that were stored after this one, in order."""
         ...

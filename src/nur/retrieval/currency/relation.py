@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nur.domain.decisions import Relation
@@ -37,24 +38,28 @@ _DENIES = re.compile(
 
 def lookup_terms(text: str) -> list[str]:
     """The lexical terms that memories about the same thing are looked up by; none for a text that is too long."""
-    if len(text) > LONGEST:
-        return []
-    words = telling_words(text)
+    words = _words(text)
     return [row_word(term) for term in sorted(words, key=lambda term: -words[term])[:MOST_WORDS]]
 
 
 def relation(newer: str, older: str) -> Relation | None:
     """How a memory stands to an older one; None where they are about other things."""
-    if max(len(newer), len(older)) > LONGEST:
-        return None
-    words, others = telling_words(newer), telling_words(older)
+    words, others = _words(newer), _words(older)
     in_common = shared(words, others)
+    if in_common < LEAST_SHARED_CHANGE:
+        return None
     denies = (_DENIES.search(newer) is None) != (_DENIES.search(older) is None)
     if _of_both(words, others) >= LEAST_SAME and not denies and _values(newer) == _values(older):
         return Relation.SAME
     if in_common >= LEAST_SHARED:
         return Relation.CONFLICT if denies else Relation.OTHER
-    return Relation.OTHER if in_common >= LEAST_SHARED_CHANGE and reports_change(newer) else None
+    return Relation.OTHER if reports_change(newer) else None
+
+
+@lru_cache(16)
+def _words(text: str) -> Mapping[int, float]:
+    """The telling words of a text, found once for all its comparisons; none for a text that is too long."""
+    return telling_words(text) if len(text) <= LONGEST else {}
 
 
 def _of_both(one: Mapping[int, float], other: Mapping[int, float]) -> float:

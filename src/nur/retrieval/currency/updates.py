@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nur.retrieval.text.analysis import ANALYZER
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 # Chosen on the first two people of everyday (docs/quality.md, "Time and change").
 LEAST_SHARED = 0.15
 """Of the shorter one's words that two memories about the same thing share; names and numbers count double."""
+
+CACHED_TOKENS = 5_000
+"""Distinct tokens that are remembered with their weights: those of short texts of people."""
 
 _REPORTS_CHANGE = re.compile(
     r"\b(?:now|instead|moved?|new|gone|from (?:now|today|then)|as of|no (?:more|longer)|chang(?:e|ed|es)|"
@@ -69,10 +73,19 @@ def shared(one: Mapping[int, float], other: Mapping[int, float]) -> float:
 
 def telling_words(text: str) -> dict[int, float]:
     """The terms of a text without function words; names and numbers weigh twice as much as other words."""
-    return {
-        term: 2.0 if token[0].isupper() or any(map(str.isdigit, token)) else 1.0
-        for token in ANALYZER.tokens(text)
-        for ids in (ANALYZER.ids(token),)
+    words: dict[int, float] = {}
+    for token in ANALYZER.tokens(text):
+        words.update(_telling(token))
+    return words
+
+
+@lru_cache(CACHED_TOKENS)
+def _telling(token: str) -> tuple[tuple[int, float], ...]:
+    """The terms of one token that tell something, with their weights."""
+    ids = ANALYZER.ids(token)
+    weight = 2.0 if token[0].isupper() or any(map(str.isdigit, token)) else 1.0
+    return tuple(
+        (term, weight)
         for term, word in zip(ids.main, ids.words, strict=True)
         if len(word) > 1 and word not in FUNCTION_WORDS
-    }
+    )

@@ -41,7 +41,7 @@ class CompareMemories:
             return ()
         where = NoteFilter(tenant=note.tenant, kinds=frozenset({Kind.MEMORY}), project=note.meta.project)
         visible = self.privacy.visible(where, caller.principal)
-        alike = await self.decisions.alike(lookup_terms(text), visible, self.clock.now(), COMPARED + 1)
+        alike = await self.decisions.alike(note.note_id, lookup_terms(text), visible, self.clock.now(), COMPARED)
         pairs = [(one, found) for one in alike if (found := _relation(note, text, one)) is not None][:MOST_REPORTED]
         if pairs:
             suggested = [self._suggestion(note, one, found) for one, found in pairs]
@@ -64,8 +64,6 @@ class CompareMemories:
 
 
 def _relation(note: Note, text: str, other: AlikeMemory) -> Relation | None:
-    if other.note_id == note.note_id:
-        return None
     is_newer = _pair(note, other).newer == note.note_id
     return relation(text, other.text) if is_newer else relation(other.text, text)
 

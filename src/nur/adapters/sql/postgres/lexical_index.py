@@ -15,6 +15,7 @@ from sqlalchemy import ARRAY, BigInteger, Float, Integer, String, bindparam, cas
 
 from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
 from nur.adapters.sql.tables import lexical_totals, lexical_words, memory_note_chunks, memory_notes
+from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from nur.domain.notes import ChunkKey
+    from nur.adapters.sql.lexical_index import Ranking
 
 CREATE = (
     (
@@ -121,10 +122,20 @@ class PostgresLexicalIndex:
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> FoundByWords:
         """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
+        rank = self._ranking(connection, terms)
+        return FoundByWords([], has_more=False) if rank is None else best_chunks(connection, rank, where, limit)
+
+    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
+        """Chunks of any note that share terms with a text, by BM25."""
+        rank = self._ranking(connection, terms)
+        return [] if rank is None else [ChunkKey(key) for key in dict.fromkeys(rank(most))]
+
+    def _ranking(self, connection: Connection, terms: Sequence[str]) -> Ranking | None:
+        """Ranks pieces by the terms; None where no piece has any of them."""
         totals = connection.execute(_TOTALS).one()
         common = self.frequencies(connection, terms, totals.pieces)
         if not common:
-            return FoundByWords([], has_more=False)
+            return None
         idfs = [_idf(totals.pieces, one.pieces) for one in common.values()]
         asked = {"terms": list(common), "idfs": idfs, "average": totals.terms / totals.pieces}
 
@@ -132,7 +143,7 @@ class PostgresLexicalIndex:
             best = _BEST if where is None else _BEST_MATCHING.where(where)
             return list(connection.execute(best, asked | {"wanted": wanted}).scalars())
 
-        return best_chunks(connection, rank, where, limit)
+        return rank
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """The words that were stored after this one, in order; one that is committed late may be missed."""

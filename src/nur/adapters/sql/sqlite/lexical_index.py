@@ -6,6 +6,7 @@ spaces alone, since the analyzer has done the real work. A row's id is made of i
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,13 @@ from sqlalchemy import Float, bindparam, column, func, select, table, text
 
 from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
+from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
-
-    from nur.domain.notes import ChunkKey
 
 #: Everything but spaces and control characters belongs to a term: combining marks, dots, plus signs.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
@@ -58,6 +58,14 @@ def match_expression(terms: Sequence[str]) -> str:
     return " OR ".join(quoted)
 
 
+#: Pieces of one term that are looked at to find texts that share it, the newest ones.
+NEWEST = 32
+#: Of the terms that are looked up, those that a piece must have.
+LEAST = 2
+#: Terms that are remembered with how many pieces they were last seen in.
+SEEN_TERMS = 50_000
+_NEWEST_WITH = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ? ORDER BY rowid DESC LIMIT ?"
+
 #: Counts of common terms are taken again when this share of the pieces has come or gone.
 STALE_SHARE = 0.01
 
@@ -72,6 +80,7 @@ class Fts5LexicalIndex:
         self._common = CommonTerms()
         self._changed = 0  #: pieces that came or went since they were counted
         self._stored_words: set[int] = set()  #: terms whose word is known to be committed
+        self._seen: dict[str, int] = {}  #: terms with the pieces, up to NEWEST, that they were last seen in
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
         """Write the lexical rows of new chunks, one for each of their pieces, and the words of their terms."""
@@ -109,6 +118,31 @@ class Fts5LexicalIndex:
             return [row.rowid >> PIECE_BITS for row in connection.execute(best, asked | {"wanted": wanted})]
 
         return best_chunks(connection, rank, where, limit)
+
+    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
+        """Chunks of any note that share terms with a text, those with the rarest and most of them first.
+
+        Term by term, the rarest first, without BM25: that reads the length of every piece and takes three times as
+        long. Which terms are rare is known from the last time: counting all of them takes longer than the look-up.
+        """
+        cursor = connection.connection.cursor()
+        seen = self._seen if len(self._seen) < SEEN_TERMS else {}
+        shared: dict[int, tuple[int, float]] = {}
+        looked_at = 0
+        for term in sorted(dict.fromkeys(terms), key=lambda term: seen.get(term, 0)):
+            rows = cursor.execute(_NEWEST_WITH, (match_expression([term]), NEWEST)).fetchall()
+            seen[term] = len(rows)
+            for chunk_key in {rowid >> PIECE_BITS for (rowid,) in rows}:
+                count, weight = shared.get(chunk_key, (0, 0.0))
+                shared[chunk_key] = count + 1, weight + 1.0 / math.log2(1.0 + len(rows))
+            looked_at += len(rows)
+            if looked_at >= most:
+                break
+        self._seen = seen
+        cursor.close()
+        least = min(LEAST, len(terms))
+        found = [key for key, (count, _) in shared.items() if count >= least]
+        return [ChunkKey(key) for key in sorted(found, key=lambda key: (-shared[key][1], -key))]
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """The words that were stored after this one, in order."""
