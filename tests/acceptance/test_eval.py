@@ -259,7 +259,7 @@ async def test_a_store_too_small_to_tell_keeps_its_floor_and_says_so(
     assert await calibrated(["eval", "--self", "--calibrate"]) == OK
     shown = click.unstyle(capsys.readouterr().out)
     assert "4 questions are too few: the figures mean little" in shown
-    assert "The relevance floor stays at 0.1" in shown
+    assert "The relevance floor stays at 0.2" in shown
     assert not (load_settings().nur_data_dir / "profiles").exists()
     assert "…" not in shown
     assert max(map(len, shown.splitlines()[:12])) <= 80

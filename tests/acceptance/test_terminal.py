@@ -20,7 +20,7 @@ def test_nur_alone_says_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> N
     assert run([]) == 0
     page = capsys.readouterr().out
     named = [line.split()[1] for line in page.splitlines() if line.startswith("  nur ")]
-    assert named == ["serve", "connect", "remember", "search", "doctor", "--help"]
+    assert named == ["serve", "connect", "remember", "ingest", "search", "doctor", "--help"]
     assert {name for name in named if name != "--help"} <= set(COMMANDS)
     assert max(map(len, page.splitlines())) <= 80
 

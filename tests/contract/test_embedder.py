@@ -103,7 +103,7 @@ async def test_a_vector_does_not_depend_on_its_neighbours(embedder: Embedder) ->
     backwards = await embedder.embed(TEXTS[::-1])
     alone = [(await embedder.embed([text]))[0] for text in TEXTS]
     np.testing.assert_allclose(together, backwards[::-1], atol=1e-6)
-    np.testing.assert_allclose(together, alone, atol=1e-6)
+    np.testing.assert_allclose(together, alone, atol=1e-5)  # a batch sums in another order
 
 
 async def test_the_same_text_has_the_same_vector(embedder: Embedder) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-ASK = "import nur.__main__ as m, os; m.run = lambda **_: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
+ASK = "import nur.__main__ as m, nur.entrypoints.cli.app as a, os; a.run = lambda **_: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
 
 
 def threads(**environment: str) -> str:
@@ -24,7 +24,10 @@ def threads(**environment: str) -> str:
     ],
 )
 def test_hints_repeat_how_the_program_was_called(program: str, environment: dict[str, str], called: str) -> None:
-    ask = f"import nur.__main__ as m, sys; sys.argv[0] = {program!r}; m.run = lambda called: print(called); m.main()"
+    ask = (
+        "import nur.__main__ as m, nur.entrypoints.cli.app as a, sys; "
+        f"sys.argv[0] = {program!r}; a.run = lambda called: print(called); m.main()"
+    )
     told = {name: value for name, value in os.environ.items() if name != "UV"} | environment
     shown = subprocess.run([sys.executable, "-c", ask], env=told, capture_output=True, text=True, check=True).stdout
     assert shown.strip() == called

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nur.retrieval.ranking.rank import Ranked
 
@@ -19,11 +19,18 @@ class Shortlist:
     reached_floor: bool  #: something was below it: looking further would only find more of that
 
 
-def shortlist(ranked: Sequence[Ranked], floor: float | None) -> Shortlist:
-    """The best chunk of each note, without what does not answer."""
+def shortlist(
+    ranked: Sequence[Ranked], floor: float | None, superseded: Mapping[str, Sequence[str]] | None = None
+) -> Shortlist:
+    """The best chunk of each note, without what does not answer.
+
+    What supersedes an answer is one, whatever its words: `superseded` names it by the public id of the older note.
+    """
     best = best_per_note(ranked)
-    fit = [one for one in best if not is_below(one, floor)]
-    return Shortlist(fit, len(fit) < len(best))
+    fit = {one.candidate.public_id for one in best if not is_below(one, floor)}
+    fit |= {newer for older, names in (superseded or {}).items() if older in fit for newer in names}
+    notes = [one for one in best if one.candidate.public_id in fit]
+    return Shortlist(notes, len(notes) < len(best))
 
 
 def is_below(one: Ranked, floor: float | None) -> bool:

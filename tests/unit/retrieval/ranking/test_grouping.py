@@ -31,3 +31,10 @@ def test_a_candidate_that_was_never_compared_by_meaning_is_let_through() -> None
 def test_without_a_floor_everything_is_shown() -> None:
     listed = shortlist([a_ranked("Bread", 0.0), a_ranked("Salt", -0.2)], None)
     assert (len(listed.notes), listed.reached_floor) == (2, False)
+
+
+def test_what_supersedes_an_answer_is_one_whatever_its_words() -> None:
+    older, newer, other = a_ranked("Keypad: 9052", 0.5), a_ranked("Now 3386", 0.1), a_ranked("Salt", 0.1)
+    names = [one.candidate.public_id for one in (older, newer, other)]
+    assert shortlist([older, newer, other], 0.3, {names[0]: [names[1]]}).notes == [older, newer]
+    assert shortlist([newer, other], 0.3, {names[0]: [names[1]]}).notes == []  # the older one is no answer itself
