@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-ASK = "import nur.__main__ as m, nur.entrypoints.cli.app as a, os; a.run = lambda **_: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
+ASK = (
+    "import nur.__main__ as m, nur.entrypoints.cli.app as a, os; "
+    "a.run = lambda **_: print(os.environ['OPENBLAS_NUM_THREADS']); m.main()"
+)
 
 
 def threads(**environment: str) -> str:
