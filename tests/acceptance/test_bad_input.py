@@ -49,7 +49,7 @@ ARTIFACT_TYPES = "email, doc, chat, transcript, note"
             "memory_store",
             MEMORY,
             {"contnt": "x"},
-            "Unknown field: contnt. Must be one of: content, type, confidence, conversation_id, ts",
+            "Unknown field: contnt. Must be one of: content, type, confidence, conversation_id, ts, replaces, project",
         ),
         ("memory_search", {"query": "q"}, {"query": ""}, "Query must not be empty"),
         ("memory_search", {"query": "q"}, {"query": "q" * 501}, "Query exceeds maximum length of 500 characters"),
