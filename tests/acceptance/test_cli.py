@@ -47,7 +47,6 @@ def test_config_prints_effective_values_with_secrets_masked(tmp_path: Path) -> N
         ("MCP_PORT", "seventy"),  # not a number
         ("MCP_PORT", "70000"),  # not a port
         ("INDEX", "faiss"),  # not one of the choices
-        ("INDEX", "qdrant"),  # not one of them either
         ("OPENAI_TIMEOUT", "0"),  # below the limit
         ("OPENAI_BASE_URL", "localhost"),  # not a URL
         ("CHUNK_OVERLAP_TOKENS", "900"),  # does not fit its sibling

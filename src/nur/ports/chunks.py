@@ -113,7 +113,7 @@ class CandidateQuery:
     lexical_limit: int = 0  #: pieces found by words
     terms: Sequence[str] = ()  #: lexical terms, any of which a piece must contain; none: no lexical candidates
     vector: Floats | None = None  #: of the question; None: nothing is compared by meaning
-    found_by_words: Sequence[ChunkKey] | None = None  #: what the index found by the terms; None: it was not asked
+    found_by_words: Sequence[ChunkKey] = ()  #: what the index found by the terms, beside the lexical rows
     neighbours: Sequence[Neighbour] = ()  #: what the vector index found
     compare_found: bool = True  #: compare chunks found by words with the question, too
     with_model_vectors: bool = False  #: read the vectors of pieces that the store's own model made

@@ -213,11 +213,17 @@ def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[Chun
 
 
 def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
-    """What the index found by words, if it holds every chunk; else what the lexical rows find."""
-    found = query.found_by_words
-    if found is not None and connection.execute(_stale().limit(1)).scalar() is None:
-        return FoundByWords(found, has_more=len(found) >= query.lexical_limit)
-    return lexical_index.search(connection, query.terms, chunks_matching(query.where, query.now), query.lexical_limit)
+    """What the lexical rows find, then what the index found besides.
+
+    The rows are always asked: a chunk that is indexed after the index has answered, but before this snapshot, would
+    else be found by nobody.
+    """
+    matching = chunks_matching(query.where, query.now)
+    found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
+    if not query.found_by_words:
+        return found
+    known = set(found.chunks)
+    return FoundByWords([*found.chunks, *(key for key in query.found_by_words if key not in known)], found.has_more)
 
 
 def _stale() -> Select[int]:

@@ -164,7 +164,7 @@ class Retrieve:
         )
         scan = neighbours is None or (len(neighbours) < limit and not self.index.follows_commits)
         query = self._query(request, question, limit=limit, neighbours=neighbours or (), compare_all=scan)
-        query = replace(query, found_by_words=None if scan else found)  # an index that may lack records decides nothing
+        query = replace(query, found_by_words=found)
         try:
             candidates = await self.chunks.candidates(query)
         except StoreDown as error:  # then neither ranker answers
@@ -214,15 +214,15 @@ class Retrieve:
             self.watch_index.distrust(error)
             return None
 
-    async def _found_by_words(self, request: SearchRequest, question: Question, limit: int) -> list[ChunkKey] | None:
-        """What the index finds by words; None when it cannot, or does not answer: then the lexical rows are asked."""
+    async def _found_by_words(self, request: SearchRequest, question: Question, limit: int) -> list[ChunkKey]:
+        """What the index finds by words, beside the lexical rows; nothing when it cannot, or does not answer."""
         if not isinstance(self.index, SparseIndex) or not self.watch_index.is_trusted:
-            return None
+            return []
         try:
             found = await self.index.by_words(question.lexical_terms, request.where, limit)
         except IndexDown as error:
             self.watch_index.distrust(error)
-            return None
+            return []
         return [one.chunk_key for one in found]
 
     def _degraded(
