@@ -10,8 +10,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.retrieval.currency.statements import MOST_STATEMENTS
-from nur.retrieval.ranking.duplicates import fold_duplicates
-from nur.retrieval.ranking.grouping import shortlist
+from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from nur.services.search.current_first import by_rules, decided
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
@@ -55,7 +54,7 @@ async def _measure(report: Report) -> None:
             search = services.search
             found = await search.retrieve(request)
             ranked = search.ranked(request, found)
-            groups = fold_duplicates(shortlist(ranked, None).notes, found.candidates.lookalikes)
+            groups = fold_duplicates(best_notes(ranked, None).notes, found.candidates.lookalikes)
             read = await search.extract_passages.read(request, ranked, groups, MOST_STATEMENTS)
             started = time.process_time()
             by_rules(request, found, decided(found, groups), read)

@@ -12,8 +12,7 @@ from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
 from nur.ports.chunks import UNKNOWN
 from nur.retrieval.currency.statements import MOST_STATEMENTS
-from nur.retrieval.ranking.duplicates import fold_duplicates
-from nur.retrieval.ranking.grouping import shortlist
+from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
@@ -67,7 +66,7 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
         started = time.process_time()
         ranked = search.ranked(request, found)
         floor = search.floor(request, found)
-        groups = fold_duplicates(shortlist(ranked, floor).notes, found.candidates.lookalikes)
+        groups = fold_duplicates(best_notes(ranked, floor).notes, found.candidates.lookalikes)
         current = decided(found, groups)
         read = await search.extract_passages.read(request, ranked, current.groups, MOST_STATEMENTS)
         groups = by_rules(request, found, current, read).groups

@@ -15,8 +15,8 @@ from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.fingerprint import FINGERPRINT
-from nur.retrieval.statements.deriver import STATEMENTS
-from nur.retrieval.times.deriver import times_deriver
+from nur.retrieval.statements.find import STATEMENTS
+from nur.retrieval.times.find import times_deriver
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from nur.retrieval.ranking.duplicates import normalised
+from nur.retrieval.ranking.grouping import normalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

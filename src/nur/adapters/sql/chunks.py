@@ -35,7 +35,7 @@ from nur.adapters.sql.tables import (
 from nur.domain.kinds import turn_identity
 from nur.domain.notes import ChunkKey
 from nur.ports.chunks import CandidateSet, CorpusStatistics
-from nur.retrieval.ranking.duplicates import lookalikes
+from nur.retrieval.ranking.grouping import lookalikes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

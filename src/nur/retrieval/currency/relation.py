@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nur.domain.decisions import Relation
+from nur.retrieval.currency.slots import find_values
 from nur.retrieval.currency.updates import reports_change, shared, telling_words
-from nur.retrieval.currency.values import find_values
 from nur.retrieval.ranking.term_vectors import row_word
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from nur.retrieval.pieces.vectors import cosines as unit_cosines
 from nur.retrieval.pieces.vectors import decode_vectors, weighted_mean
 from nur.retrieval.ranking.confidence import coverage, relevance
 from nur.retrieval.ranking.scores import Meaning, reciprocal_ranks, score_pieces
-from nur.retrieval.ranking.titles import decode_heading
+from nur.retrieval.ranking.term_vectors import decode_heading
 from nur.retrieval.ranking.turns import with_context
 
 if TYPE_CHECKING:

@@ -22,12 +22,15 @@ from nur.retrieval.pieces.vectors import cosines, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
+    from nur.domain.notes import ChunkKey
     from nur.ports.embedder import Floats
     from nur.retrieval.pieces.stored import PieceTable
     from nur.retrieval.ranking.queries import WeighedTerms
+
 
 K1 = 1.2
 """How soon more occurrences of a word stop counting. .6 and .8: everyday recall@5 −.02."""
@@ -203,3 +206,15 @@ def reciprocal_ranks(rankings: Sequence[tuple[float, Sequence[int]]]) -> Mapping
         for rank, key in enumerate(keys, start=1):
             fused[key] = fused.get(key, 0.0) + weight / (RRF_K + rank)
     return fused
+
+
+IN_WINDOW = 0.10
+"""For what was said in the stretch that the question names, or speaks of it."""
+
+DATED = 0.06
+"""For what names a time, where the question asks when."""
+
+
+def time_bonuses(in_window: AbstractSet[ChunkKey], dated: AbstractSet[ChunkKey]) -> Mapping[ChunkKey, float]:
+    """What is added to the score of each of these."""
+    return {key: IN_WINDOW * (key in in_window) + DATED * (key in dated) for key in in_window | dated}

@@ -1,4 +1,4 @@
-"""Term vectors: a text's terms as numbers, how often each occurs, and the text's length in words."""
+"""What ranking stores of a text: its terms with their counts, its length in words, and the terms of its title."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nur.retrieval.text.analysis import Analyzer, term_id
+from nur.retrieval.text.function_words import FUNCTION_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
 
 MOST = 255
 """A term is counted up to here: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
@@ -46,3 +50,27 @@ class TermVector:
 def row_word(term: int) -> str:
     """A term's number as a word of a lexical row."""
     return f"{term:08x}"
+
+
+LONGEST_HEADING = 120
+"""A longer first line is a paragraph."""
+
+
+def heading(text: str, title: str | None = None) -> str:
+    """The note's title, or its first line if that is short and not all there is; empty when there is neither."""
+    if title:
+        return title
+    first, _, rest = text.lstrip().partition("\n")
+    is_heading = len(first) <= LONGEST_HEADING and rest.strip() != ""
+    return first if is_heading else ""
+
+
+def encode_heading(line: str, analyzer: Analyzer) -> bytes:
+    """The heading's telling terms as stored with its note: four bytes each."""
+    ids = {term_id(term) for term in analyzer.terms(line) if term.word not in FUNCTION_WORDS}
+    return np.array(sorted(ids), "<u4").tobytes()
+
+
+def decode_heading(stored: bytes) -> NDArray[np.uint32]:
+    """The terms that were stored."""
+    return np.frombuffer(stored, "<u4")

@@ -11,8 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nur.retrieval.times import calendars, readings
-from nur.retrieval.times.alternatives import any_of
-from nur.retrieval.times.expressions import TimeExpression
+from nur.retrieval.times.expressions import TimeExpression, any_of
 from nur.retrieval.times.readings import MONTHS, NUMBERS, WEEKDAYS
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
-"""What a rule has found in a text, before it is read."""
+"""What rules find in a text before it is read, and how they look for it: patterns of many literals, and plain words."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import date
 
     from nur.domain.times import TimeWindow
+
 
 FIRST_YEAR = 1900
 YEARS_AHEAD = 20
@@ -36,3 +38,42 @@ class TimeExpression:
 def is_likely_year(number: int, said: date) -> bool:
     """Whether people speak of such a year; other numbers are amounts, models or ports."""
     return FIRST_YEAR <= number <= said.year + YEARS_AHEAD
+
+
+Tree: TypeAlias = "dict[str, Tree]"
+END = ""
+
+
+def any_of(literals: Iterable[str], **places: str) -> str:
+    """A pattern that matches the longest of the literals; `places` says what single characters stand for."""
+    tree: Tree = {}
+    for literal in literals:
+        branch = tree
+        for letter in literal:
+            branch = branch.setdefault(letter, {})
+        branch[END] = {}
+    return _pattern(tree, places)
+
+
+def _pattern(tree: Tree, places: dict[str, str]) -> str:
+    ends = END in tree
+    parts = [
+        places.get(letter, re.escape(letter)) + _pattern(branch, places)
+        for letter, branch in tree.items()
+        if letter != END
+    ]
+    if not parts:
+        return ""
+    joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
+    return f"{joined}?" if ends else joined
+
+
+#: Marks become blanks: those of ASCII as bytes, the others before.
+_BLANK_MARKS = bytes(code if chr(code).isalnum() or not chr(code).isascii() else ord(" ") for code in range(256))
+_MARKS = re.compile(r"[\u2010-\u2027\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\xab\xbb\xbf\xa1\u060c\u061b\u061f\u0964]")
+
+
+def split_words(low: str) -> list[bytes]:
+    """The words of a text. As bytes: three times as fast as a pattern, and every text is looked through."""
+    plain = low if low.isascii() else _MARKS.sub(" ", low)
+    return plain.encode("utf-8", "surrogatepass").translate(_BLANK_MARKS).split()

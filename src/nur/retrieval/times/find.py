@@ -1,26 +1,32 @@
-"""Find the times that a text names."""
+"""Find the times that a text, a note or the passages of hits name; relative ones are counted from when it was said."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from functools import cache
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+from nur.domain.derivations import Deriver, TimeRow
+from nur.domain.moments import day_of
 from nur.domain.times import TimeMention
 from nur.retrieval.times.english import AHEAD, TRIGGERS, english_times
-from nur.retrieval.times.expressions import Said
+from nur.retrieval.times.expressions import Said, split_words
 from nur.retrieval.times.numeric import east_asian_times, numeric_times
 from nur.retrieval.times.phrases import JOINED, joined_times, spaced_times, words
-from nur.retrieval.times.triggers import split_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import date
 
+    from nur.domain.moments import Zone
+    from nur.domain.notes import Note
+    from nur.domain.search import Hit, Passage
     from nur.domain.times import TimeWindow
     from nur.retrieval.times.expressions import TimeExpression
+
 
 #: Characters around a trigger word that its expression may reach.
 REACH = 48
@@ -123,3 +129,34 @@ def _looks_ahead(low: str, one: TimeExpression) -> bool:
     start = max((match.end() for match in _SENTENCE_END.finditer(before)), default=0)
     stop = _SENTENCE_END.search(after)
     return AHEAD.search(before[start:] + low[one.start : one.end] + after[: stop.start() if stop else None]) is not None
+
+
+VERSION = 2
+
+
+def times_deriver(zone: Zone) -> Deriver:
+    """Times as days on the calendar of `zone`."""
+
+    def rows(note: Note, text: str) -> list[TimeRow]:
+        return [
+            TimeRow(one.start_char, one.end_char, one.window.first.toordinal(), one.window.end.toordinal())
+            for one in find_times(text, day_of(note.said_at, zone))
+        ]
+
+    return Deriver("note_times", VERSION, rows)
+
+
+def with_times(hits: Iterable[Hit], zone: Zone) -> list[Hit]:
+    """The hits with the times that their passages name, as days on the calendar of `zone`."""
+    return [
+        replace(hit, passages=tuple(_with_mentions(passage, said) for passage in hit.passages))
+        for hit in hits
+        for said in (day_of(hit.note.said_at, zone),)
+    ]
+
+
+def _with_mentions(passage: Passage, said: date) -> Passage:
+    start = passage.start_char
+    mentions = find_times(passage.text, said)
+    moved = (replace(one, start_char=start + one.start_char, end_char=start + one.end_char) for one in mentions)
+    return replace(passage, times=tuple(moved))

@@ -10,9 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from nur.retrieval.times import calendars
-from nur.retrieval.times.alternatives import any_of
-from nur.retrieval.times.expressions import TimeExpression, is_likely_year
-from nur.retrieval.times.triggers import split_words
+from nur.retrieval.times.expressions import TimeExpression, any_of, is_likely_year, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

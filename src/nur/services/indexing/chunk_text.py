@@ -14,7 +14,7 @@ from nur.observability.events import EventLog
 from nur.retrieval.chunking import chunk
 from nur.retrieval.pieces.analyse import analyse, piece_vectors
 from nur.retrieval.pieces.cut import cut
-from nur.retrieval.ranking.titles import encode_heading, heading
+from nur.retrieval.ranking.term_vectors import encode_heading, heading
 from nur.retrieval.text.analysis import ANALYZER
 from nur.retrieval.text.tokens import tokenise
 

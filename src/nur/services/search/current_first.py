@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey
     from nur.domain.search import Hit, SearchRequest
     from nur.ports.chunks import ChunkWithNote
-    from nur.retrieval.currency.conflicts import Clause
-    from nur.retrieval.ranking.duplicates import HitGroup
+    from nur.retrieval.currency.order import Clause
+    from nur.retrieval.ranking.grouping import HitGroup
     from nur.services.search.retrieve import Retrieved
 
 

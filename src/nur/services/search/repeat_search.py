@@ -10,9 +10,9 @@ from nur.domain.errors import NotFound
 from nur.domain.search import EmptyReason, Hit, Newer, Passage, Payload, Quote, SearchResult
 from nur.domain.traces import as_of, filter_from_json
 from nur.ports.search_log import HitRecord
+from nur.retrieval.times.find import with_times
 from nur.services.search.as_known import changed_since
 from nur.services.search.extract_passages import chunk_id_of, with_neighbours
-from nur.services.search.shown_times import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

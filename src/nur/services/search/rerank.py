@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nur.ports.chunks import ChunkStore, ChunkWithNote
     from nur.ports.clock import Clock
     from nur.ports.reranker import Reranker
-    from nur.retrieval.ranking.duplicates import HitGroup
+    from nur.retrieval.ranking.grouping import HitGroup
     from nur.retrieval.ranking.queries import WeighedTerms
     from nur.retrieval.ranking.rank import Ranked
 

@@ -17,14 +17,13 @@ from nur.retrieval.answer_models import answer_model_of
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence
-from nur.retrieval.ranking.duplicates import fold_duplicates
-from nur.retrieval.ranking.grouping import best_per_note, shortlist
+from nur.retrieval.ranking.grouping import best_notes, best_per_note, fold_duplicates
 from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
-from nur.retrieval.ranking.times import time_bonuses
+from nur.retrieval.ranking.scores import time_bonuses
+from nur.retrieval.times.find import with_times
 from nur.services.search.current_first import by_rules, decided
 from nur.services.search.search_log import SearchRun, Stopwatch
-from nur.services.search.shown_times import with_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,12 +86,12 @@ class Search:
         stopwatch.lap("retrieve")
         ranked = self.ranked(request, found)
         floor = self.floor(request, found)
-        listed = shortlist(ranked, floor, found.candidates.superseded)
+        listed = best_notes(ranked, floor, found.candidates.superseded)
         groups = fold_duplicates(listed.notes, found.candidates.lookalikes)
         while len(groups) < request.limit and found.has_more and not listed.reached_floor:
             found = await self.retrieve.wider(request, found)
             ranked = self.ranked(request, found)
-            listed = shortlist(ranked, floor, found.candidates.superseded)
+            listed = best_notes(ranked, floor, found.candidates.superseded)
             groups = fold_duplicates(listed.notes, found.candidates.lookalikes)
         stopwatch.lap("rank")
         ordered = await self.rerank(request, groups, found.question.terms)

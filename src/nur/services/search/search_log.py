@@ -16,7 +16,7 @@ from nur.domain.chunks import chunk_uuid
 from nur.domain.errors import NurError
 from nur.domain.traces import Trace, TraceItem, filter_as_json
 from nur.observability.events import EventLog
-from nur.retrieval.ranking.trace import trace_candidates
+from nur.retrieval.ranking.grouping import trace_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from nur.ports.chunks import CorpusStatistics, TermFrequency
-from nur.retrieval.ranking.query_vectors import COMMON, PRIOR_TOKENS, general_shares, token_weights
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
-from nur.services.search.query_vector import EVERYWHERE, LEAST_PIECES, UNRANKED_TOKENS, QueryVector
+from nur.services.search.query_vector import (
+    COMMON,
+    EVERYWHERE,
+    LEAST_PIECES,
+    PRIOR_TOKENS,
+    UNRANKED_TOKENS,
+    QueryVector,
+    general_shares,
+    token_weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nur.retrieval.currency.conflicts import asks_whether, disagreement
+from nur.retrieval.currency.order import asks_whether, disagreement
 from nur.retrieval.currency.statements import Utterance, telling_shares
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER

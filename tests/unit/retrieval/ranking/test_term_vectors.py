@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nur.retrieval.ranking.titles import LONGEST_HEADING, decode_heading, encode_heading, heading
+from nur.retrieval.ranking.term_vectors import LONGEST_HEADING, decode_heading, encode_heading, heading
 from nur.retrieval.text.analysis import ANALYZER, term_id
 
 LINE = "x" * LONGEST_HEADING

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nur.domain.notes import Kind
-from nur.retrieval.ranking.duplicates import fold_duplicates, lookalikes
+from nur.retrieval.ranking.grouping import fold_duplicates, lookalikes
 from tests.candidates import a_read, ranked_as, view_of
 from tests.store_notes import START
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from nur.domain.notes import ChunkKey
 from nur.domain.traces import CandidateOutcome
-from nur.retrieval.ranking.duplicates import HitGroup
-from nur.retrieval.ranking.trace import trace_candidates
+from nur.retrieval.ranking.grouping import HitGroup, trace_candidates
 from tests.candidates import a_ranked
 from tests.store_notes import a_note
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nur.domain.notes import ChunkKey
-from nur.retrieval.ranking.times import DATED, IN_WINDOW, time_bonuses
+from nur.retrieval.ranking.scores import DATED, IN_WINDOW, time_bonuses
 
 
 def test_what_was_said_then_and_what_names_a_time_gain_and_both_add_up() -> None:
