@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,15 +163,14 @@ async def test_every_tool_is_in_the_table(shared: Door) -> None:
 async def test_neighbours_keep_to_the_budget(shared: Door) -> None:
     text = chapters(900, "signalman")
     await _call(shared, "artifact_ingest", artifact_type="doc", source_system="drive", content=text)
-    for tool in ("artifact_search", "hybrid_search"):
-        for most in (2000, 8000):
-            found = await shared.data(
-                tool, query="signalman number 417", expand_neighbors=True, max_chars=most, limit=5
-            )
-            shown = sum(len(part) for hit in found["hits"] for part in hit.get("neighbors", ()))
-            assert most / 4 < shown <= most + len(found["hits"])  # a character where two chunks meet
-            told = await shared.text(tool, query="signalman number 417", expand_neighbors=True, max_chars=most, limit=5)
-            assert len(told) < most + 1500  # the lines around the passages
+    for tool, most, limit in product(("artifact_search", "hybrid_search"), (200, 333, 2000, 8000), (1, 3, 5, 10)):
+        asked = {"query": "signalman number 417", "expand_neighbors": True, "max_chars": most, "limit": limit}
+        found = await shared.data(tool, **asked)
+        shown = sum(len(part) for hit in found["hits"] for part in hit.get("neighbors", ()))
+        assert most / 4 < shown <= most
+        assert all(hit["snippet"] for hit in found["hits"])
+        told = await shared.text(tool, **asked)
+        assert len(told) < most + 300 * (len(found["hits"]) + 1)  # the lines around the passages
 
 
 async def test_detailed_answers_have_every_field_of_a_hit(shared: Door) -> None:

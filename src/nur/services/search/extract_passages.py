@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -30,8 +31,13 @@ PASSAGE_NOTES = 10
 PASSAGE_CHUNKS = 60
 #: A note up to this long is shown whole: cutting it saves nothing and loses its context.
 SHORT_NOTE = 600
+#: With neighbours, each hit has room for about so many characters of its own before they are added.
+SHORT_SENTENCE = 60
+#: Characters that a hit leaves for each of the first hits after it, at most a quarter of what is there.
+FEW_WORDS = 40
 #: What is shown of a hit that has no passage: its first sentences, about so many characters.
 EXCERPT = 160
+_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +76,16 @@ class ExtractPassages:
         """The hits in the order of `best`, with passages of about `max_chars` characters together."""
         with_passages = _with_passages(ranked, best)
         best_lexical = max((one.lexical for one in ranked), default=0.0)
-        # With neighbours, two thirds of the budget are for what surrounds the passages.
-        budget = request.max_chars // 3 if request.expand_neighbors else request.max_chars
-        passages = _within(best, _passages(terms, with_passages, read, best_lexical, budget), budget)
+        shown = [group for group in best if group.shown.candidate.chunk_key in read]
+        budget = _for_passages(request, len(shown))
+        found = _passages(terms, with_passages, read, best_lexical, budget)
+        passages = _within(
+            [(group.shown, found.get(group.shown.note_id) or [_opening(group.shown, read)]) for group in shown],
+            budget,
+        )
         hits = [
-            _hit(
-                group,
-                read[key],
-                passages.get(group.shown.note_id, ()),
-                rerank_score=rerank_scores.get(group.shown.note_id),
-            )
-            for group in best
-            if (key := group.shown.candidate.chunk_key) in read
+            _hit(group, read[group.shown.candidate.chunk_key], own, rerank_scores.get(group.shown.note_id))
+            for group, own in zip(shown, passages, strict=True)
         ]
         return with_neighbours(hits, read, request.max_chars) if request.expand_neighbors else hits
 
@@ -142,15 +146,21 @@ def _own_first(hit: Hit) -> tuple[Passage, ...]:
 
 
 def _surroundings(hit: Hit, read: ChunkWithNote, room: int) -> ExpandedChunk | None:
-    start, end = best_range(((p.start_char, p.end_char) for p in hit.passages), hit.chunk)
     whole = expanded(read)
-    return None if whole is None else whole.around(start, end, room)
+    return None if whole is None else whole.around(*_surrounded(hit), room)
+
+
+def _surrounded(hit: Hit) -> tuple[int, int]:
+    """Start and end of the passage that neighbours are shown around."""
+    return best_range(((one.start_char, one.end_char) for one in hit.passages), hit.chunk)
 
 
 def _characters(hit: Hit) -> int:
-    """What is shown of a hit without neighbours: all its passages, or the longest one of a chunked note."""
-    lengths = [len(passage.text) for passage in hit.passages]
-    return max(lengths) if hit.note.is_chunked else sum(lengths)
+    """What is shown of a hit without neighbours: all its passages, or of a chunked note the surrounded one."""
+    if hit.note.is_chunked:
+        start, end = _surrounded(hit)
+        return end - start
+    return sum(len(passage.text) for passage in hit.passages)
 
 
 def _passages(
@@ -174,25 +184,37 @@ def _passages(
     }
 
 
-def _within(
-    best: Sequence[HitGroup], passages: Mapping[NoteId, Sequence[Passage]], max_chars: int
-) -> Mapping[NoteId, Sequence[Passage]]:
-    """The passages that fit into the budget, in the order of the hits; each hit keeps its best one.
+def _for_passages(request: SearchRequest, hits: int) -> int:
+    """Characters for passages: with neighbours a third of all, but first a short sentence for each hit."""
+    if not request.expand_neighbors:
+        return request.max_chars
+    return min(request.max_chars, max(request.max_chars // 3, SHORT_SENTENCE * hits))
 
-    Short notes, which are shown whole, spend it too.
+
+def _within(hits: Sequence[tuple[Ranked, Sequence[Passage]]], max_chars: int) -> list[Sequence[Passage]]:
+    """The passages of each hit that fit into the budget, the first hit's first.
+
+    Each of the first hits leaves some words for those after it; where nothing is left, a hit has one word. Short
+    notes are shown whole and spend the budget too.
     """
+    kept: list[Sequence[Passage]] = []
     left = max_chars
-    kept: dict[NoteId, Sequence[Passage]] = {}
-    for group in best:
-        one = group.shown
-        own: list[Passage] = []
-        for passage in passages.get(one.note_id, ()):
-            fitting = _first_sentences(passage, left)
-            if fitting.text or not own:
-                own.append(fitting if fitting.text else passage)
-                left -= len(own[-1].text)
-        kept[one.note_id] = own
-        left -= one.candidate.characters if _is_short(one) else 0
+    for at, (one, passages) in enumerate(hits):
+        after = sum(not _is_short(other) for other, _ in hits[at + 1 : PASSAGE_NOTES])
+        reserve = min(FEW_WORDS, max(0, left) // (4 * after)) if after else 0
+        kept.append(passages if _is_short(one) else _fitting(passages, left - after * reserve))
+        left -= sum(len(passage.text) for passage in kept[-1])
+    return kept
+
+
+def _fitting(passages: Sequence[Passage], characters: int) -> list[Passage]:
+    """What fits of a hit's passages, best first: whole sentences, and of the best one at least a word."""
+    best = _first_sentences(passages[0], characters)
+    kept = [best if best.text else _first_words(passages[0], characters)]
+    for passage in passages[1:]:
+        fitting = _first_sentences(passage, characters - sum(len(one.text) for one in kept))
+        if fitting.text:
+            kept.append(fitting)
     return kept
 
 
@@ -205,23 +227,30 @@ def _first_sentences(passage: Passage, characters: int) -> Passage:
     return replace(passage, text=text, end_char=passage.start_char + len(text))
 
 
-def _excerpt(text: str) -> int:
-    """Where the first sentences of a text end, of about EXCERPT characters; at least one."""
-    ends = [atom.end for atom in find_atoms(text[: 2 * EXCERPT + LONGEST_ATOM])]
-    return max((end for end in ends if end <= EXCERPT), default=ends[0] if ends else 0)
+def _first_words(passage: Passage, characters: int) -> Passage:
+    """The passage's first whole words that fit, at least one; the longest atom bounds text without spaces."""
+    ends = [word.end() for word in _WORD.finditer(passage.text[: max(characters, LONGEST_ATOM) + 1])]
+    end = max((end for end in ends if end <= characters), default=min(ends, default=0))
+    return replace(passage, text=passage.text[:end], end_char=passage.start_char + end)
+
+
+def _opening(one: Ranked, read: Mapping[ChunkKey, ChunkWithNote]) -> Passage:
+    """What is shown of a hit without a passage: a short note whole, or the chunk's first sentences, at least one."""
+    chunk = read[one.candidate.chunk_key].stored.chunk
+    end = len(chunk.content)
+    if not _is_short(one):
+        ends = [atom.end for atom in find_atoms(chunk.content[: 2 * EXCERPT + LONGEST_ATOM])]
+        end = max((end for end in ends if end <= EXCERPT), default=ends[0] if ends else 0)
+    return Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score)
 
 
 def _hit(
     group: HitGroup,
     read: ChunkWithNote,
     passages: Sequence[Passage],
-    *,
     rerank_score: float | None,
 ) -> Hit:
     one, chunk = group.shown, read.stored.chunk
-    if not passages:
-        end = len(chunk.content) if _is_short(one) else _excerpt(chunk.content)
-        passages = (Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score),)
     return Hit(
         note=read.note,
         chunk_key=read.stored.chunk_key,
