@@ -11,8 +11,7 @@ import pytest
 
 from nur.diagnostics.findings import CheckRun, Result
 from nur.entrypoints.cli.app import run
-from nur.entrypoints.cli.clients.hook_check import examine_hooks
-from nur.entrypoints.cli.clients.hook_files import HOOK_FILES
+from nur.entrypoints.cli.clients.hook_files import HOOK_FILES, examine_hooks
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.hooks.payloads import HOOK_CLIENTS
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from nur.entrypoints.cli.app import run
-from nur.entrypoints.cli.supervisors.files import SupervisedServer, launchd_list, systemd_unit, windows_task
+from nur.entrypoints.cli.supervisors.table import SupervisedServer, launchd_list, systemd_unit, windows_task
 from tests.servers.nur_server import START_SECONDS, clean_environment
 
 if TYPE_CHECKING:

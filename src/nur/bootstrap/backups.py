@@ -17,7 +17,7 @@ def make_nightly_backup(settings: Settings, clock: Clock) -> NightlyBackup | Non
     """The job that backs the store up every night; None where no folder is set."""
     if settings.backup_dir is None:
         return None
-    from nur.adapters.sql.sqlite.backups import SqliteBackups
+    from nur.adapters.sql.sqlite.backup import SqliteBackups
 
     backups = SqliteBackups(settings.nur_data_dir, settings.backup_dir, passphrase(settings))
     zone = ZoneInfo(settings.nur_timezone) if settings.nur_timezone else None

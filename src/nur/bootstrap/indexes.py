@@ -122,7 +122,7 @@ def wipe_foreign(settings: Settings, name: str) -> None:
     chosen = chosen_index(settings)
     if chosen == "qdrant":
         try:
-            from nur.adapters.qdrant.wipe import wipe_collection as wipe_qdrant
+            from nur.adapters.qdrant.client import wipe_collection as wipe_qdrant
         except ImportError as error:
             raise BadConfiguration(NO_QDRANT) from error
         wipe_qdrant(_qdrant_place(settings), name)
@@ -130,7 +130,7 @@ def wipe_foreign(settings: Settings, name: str) -> None:
     if chosen != "chroma":
         raise BadConfiguration("--wipe-foreign is for Chroma and Qdrant: set CHROMA_HOST, QDRANT_URL or INDEX.")
     try:
-        from nur.adapters.chroma.wipe import wipe_collection
+        from nur.adapters.chroma.client import wipe_collection
     except ImportError as error:
         raise BadConfiguration(NO_CHROMA) from error
     wipe_collection(_chroma_place(settings), name)

@@ -10,7 +10,7 @@ from nur.adapters.files.child import ChildFileReader
 from nur.bootstrap.backups import make_nightly_backup
 from nur.bootstrap.chunking import policies, tokenisers
 from nur.bootstrap.embedders import measured_calibration, open_named, packaged_tokens
-from nur.domain.protection import ProtectionRules
+from nur.domain.drafting import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder
@@ -21,29 +21,24 @@ from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes
 from nur.services.context.brief import MakeBrief
-from nur.services.embedding_health import EmbeddingHealth
-from nur.services.health import Health
+from nur.services.health import EmbeddingHealth, Health
 from nur.services.idempotency import Idempotency
 from nur.services.indexing.chunk_vectors import ChunkVectors
 from nur.services.indexing.derive import Derive
 from nur.services.indexing.embed_missing import EmbedMissing
 from nur.services.indexing.index_note import IndexNote
 from nur.services.indexing.index_worker import IndexWorker
-from nur.services.indexing.inspect_outbox import InspectOutbox
+from nur.services.indexing.inspect_outbox import InspectOutbox, WaitUntilIndexed
 from nur.services.indexing.rebuild import Rebuild
-from nur.services.indexing.wait_until_indexed import WaitUntilIndexed
 from nur.services.indexing.watch_index import WatchIndex
 from nur.services.jobs.housekeeping import Housekeeping
 from nur.services.jobs.reembed_online import ReembedOnline
 from nur.services.jobs.watch_model import WatchModel
-from nur.services.notes.add_event import AddEvent
-from nur.services.notes.add_note import AddNote
-from nur.services.notes.append_turn import AppendTurn
+from nur.services.notes.add_note import AddEvent, AddNote, AppendTurn
+from nur.services.notes.artifacts import GetArtifact, ReembedArtifact
 from nur.services.notes.compare_memories import CompareMemories
 from nur.services.notes.edit_note import EditNote
 from nur.services.notes.find_duplicates import FindDuplicates
-from nur.services.notes.forget import Forget
-from nur.services.notes.get_artifact import GetArtifact
 from nur.services.notes.get_note import GetNote
 from nur.services.notes.ingest import Ingest
 from nur.services.notes.ingest_file import IngestFile
@@ -51,11 +46,10 @@ from nur.services.notes.list_changes import ListChanges
 from nur.services.notes.list_conversations import ListConversations
 from nur.services.notes.list_notes import ListNotes
 from nur.services.notes.read_note import ReadNote
-from nur.services.notes.reembed_artifact import ReembedArtifact
 from nur.services.notes.remember import Remember
 from nur.services.notes.reviews import Reviews
 from nur.services.notes.store_note import StoreNote
-from nur.services.notes.trash import Trash
+from nur.services.notes.trash import Forget, Trash
 from nur.services.notes.versions import Versions
 from nur.services.privacy import PrivacyFilter
 from nur.services.search.as_known import AsKnown
@@ -74,7 +68,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nur.domain.derivations import Deriver
-    from nur.domain.moments import Zone
+    from nur.domain.times import Zone
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, TokenTable
     from nur.ports.reranker import Reranker

@@ -1,21 +1,106 @@
-"""From a draft to the note that it asks for."""
+"""From a draft to the note that it asks for: its id and revision, how long it is kept, who may see it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from nur.domain.errors import BadRequest
 from nur.domain.filters import is_alive
-from nur.domain.notes import Note, NoteId, Status
-from nur.domain.retention import expiry
+from nur.domain.notes import Note, NoteId, Retention, Sensitivity, Status, Visibility
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.access import Principal
     from nur.domain.notes import NoteMetadata
-    from nur.domain.writes import Draft
+    from nur.domain.writes import Draft, Protection
+
+
+def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> datetime | None:
+    """When a note ends, by a time or by a number of days from now. Raises BadRequest when both are given."""
+    if ttl_days is None:
+        return expires_at
+    if expires_at is not None:
+        raise BadRequest("ttl_days and expires_at exclude each other")
+    return now + timedelta(days=ttl_days)
+
+
+def lasting(meta: NoteMetadata, now: datetime) -> NoteMetadata:
+    """The description with a retention that fits its end. Raises BadRequest for an end that is over or missing."""
+    if meta.expires_at is not None and meta.expires_at <= now:
+        raise BadRequest("expires_at must lie in the future")
+    if meta.retention is Retention.CUSTOM and meta.expires_at is None:
+        raise BadRequest("retention_policy custom needs expires_at")
+    if meta.expires_at is not None and meta.retention is Retention.FOREVER:
+        return replace(meta, retention=Retention.CUSTOM)
+    return meta
+
+
+def expiry(meta: NoteMetadata, ingested_at: datetime) -> datetime | None:
+    """When the note disappears by itself: after a year with `1y`, at its own time where it has one, else never."""
+    if meta.retention is Retention.ONE_YEAR:
+        return _a_year_after(ingested_at)
+    return meta.expires_at
+
+
+def _a_year_after(moment: datetime) -> datetime:
+    """The same day next year; 29 February becomes 1 March, so that nothing goes a day early."""
+    try:
+        return moment.replace(year=moment.year + 1)
+    except ValueError:
+        return moment.replace(year=moment.year + 1, month=3, day=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionRules:
+    """Fills in what a caller does not state."""
+
+    sensitive_sources: frozenset[str] = frozenset()  #: source systems, case folded
+
+    def resolve(self, draft: Draft, existing: Note | None, now: datetime) -> Draft:
+        """The draft with its protection filled in. Raises BadRequest for an end that is over or missing."""
+        meta = draft.meta
+        if existing is not None and draft.content_hash == existing.content_hash:
+            meta = self._with_source(meta, existing.meta)
+        meta = self.private(meta, draft.stated, None if existing is None else existing.meta)
+        meta = _retained(meta, draft.stated, existing if existing is not None and is_alive(existing, now) else None)
+        return replace(draft, meta=lasting(meta, now))
+
+    def private(self, meta: NoteMetadata, stated: Protection, existing: NoteMetadata | None) -> NoteMetadata:
+        """The description with its sensitivity and visibility."""
+        is_sensitive = self._is_sensitive(meta)
+        sensitivity, visibility = Sensitivity.NORMAL, Visibility.ME
+        if is_sensitive:
+            sensitivity = Sensitivity.HIGHLY_SENSITIVE
+        if existing is not None and (self._is_sensitive(existing) or not is_sensitive):
+            sensitivity, visibility = existing.sensitivity, existing.visibility
+        return replace(meta, sensitivity=stated.sensitivity or sensitivity, visibility=stated.visibility or visibility)
+
+    def _with_source(self, meta: NoteMetadata, existing: NoteMetadata) -> NoteMetadata:
+        """The same text from elsewhere does not hide that it came from a sensitive source."""
+        if self._is_sensitive(meta) or not self._is_sensitive(existing):
+            return meta
+        return replace(
+            meta,
+            source_system=existing.source_system,
+            source_id=existing.source_id,
+            source_url=existing.source_url,
+        )
+
+    def _is_sensitive(self, meta: NoteMetadata) -> bool:
+        return (meta.source_system or "").casefold() in self.sensitive_sources
+
+
+def _retained(meta: NoteMetadata, stated: Protection, existing: Note | None) -> NoteMetadata:
+    """The description with how long it is kept."""
+    if stated.retention is not None or stated.expires_at is not None:
+        return replace(meta, retention=stated.retention or Retention.CUSTOM, expires_at=stated.expires_at)
+    if existing is not None:
+        return replace(meta, retention=existing.meta.retention, expires_at=existing.meta.expires_at)
+    return replace(meta, retention=Retention.FOREVER, expires_at=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nur.evaluation.comparing import Difference
     from nur.evaluation.measuring import Measured
-    from nur.evaluation.report import Part, Report
+    from nur.evaluation.report import Difference, Part, Report
 
 NOTHING = "–"
 OTHERS = 5  #: columns behind the metrics

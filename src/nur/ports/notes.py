@@ -1,4 +1,8 @@
-"""NoteStore: notes, their texts and versions. The truth; everything else is derived from it."""
+"""NoteStore: notes, their texts and versions. The truth; everything else is derived from it.
+
+Beside it, two readings of the same rows: ConversationStore, the conversations that turns belong to, and ChangeLog,
+what happened to notes in an order that never changes afterwards.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,18 @@ from typing import TYPE_CHECKING, Protocol
 from nur.domain.filters import Facet, Order
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from nur.domain.access import WriteContext
+    from nur.domain.changes import Change
     from nur.domain.chunks import Chunk
+    from nur.domain.conversations import Conversation
     from nur.domain.derivations import Derivation
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.embedder import Floats
+
 
 #: Previous texts kept of each note.
 VERSIONS_KEPT = 20
@@ -134,4 +141,57 @@ class NoteStore(Protocol):
         self, before: datetime, limit: int, *, tenant: str | None = None, after: PageCursor | None = None
     ) -> list[Note]:
         """Notes deleted before then, oldest first; of one tenant, else of all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCursor:
+    """Where a page of conversations ended."""
+
+    last_at: datetime
+    conversation_id: str
+
+
+class ConversationStore(Protocol):
+    """Conversations, read from their turns."""
+
+    async def page(
+        self,
+        where: NoteFilter,
+        now: datetime,
+        *,
+        limit: int,
+        after: ConversationCursor | None = None,
+        characters: int,
+    ) -> list[Conversation]:
+        """Conversations with turns that match, latest first, each with the first characters of its first turn."""
+        ...
+
+
+class ChangeLog(Protocol):
+    """Changes of all tenants, recorded in the transaction that makes them."""
+
+    async def settled(self, tenant: str, after: int) -> int:
+        """The last position up to which everything is committed; `after` itself when nothing came behind it.
+
+        A change that is committed later has a higher position, so a reader that stops here skips nothing.
+        """
+        ...
+
+    async def page(
+        self,
+        tenant: str,
+        after: int,
+        last: int,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
+    ) -> list[Change]:
+        """Changes behind `after` and up to `last`, in their order or the latest first; `since` ≤ at < `until`."""
+        ...
+
+    async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
+        """The first characters of texts that notes had, by note and version; those no longer kept are left out."""
         ...

@@ -10,17 +10,15 @@ if TYPE_CHECKING:
     from nur.domain.errors import NurError
     from nur.ports.archive import Archive
     from nur.ports.briefs import BriefStore
-    from nur.ports.changes import ChangeLog
     from nur.ports.chunks import ChunkStore
-    from nur.ports.conversations import ConversationStore
     from nur.ports.decisions import DecisionStore
     from nur.ports.derivations import DerivationStore, FingerprintStore
     from nur.ports.idempotency import IdempotencyStore
-    from nur.ports.index_marks import IndexMarks
-    from nur.ports.notes import NoteStore
+    from nur.ports.notes import ChangeLog, ConversationStore, NoteStore
     from nur.ports.outbox import Outbox
     from nur.ports.search_log import SearchLogStore
     from nur.ports.store_facts import StoreFacts
+    from nur.ports.vector_index import IndexMarks
     from nur.ports.vectors import VectorStore
 
 

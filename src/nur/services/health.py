@@ -1,4 +1,4 @@
-"""Report whether the store, the index and the embedder work."""
+"""Report whether the store, the index and the embedder work; the embedder with a small test embedding where asked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from nur.domain.embedding import Probe
+    from nur.domain.embedding import EmbeddingModel, Probe
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.outbox import Backlog
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import IndexHealth, VectorIndex
     from nur.services.indexing.watch_index import WatchIndex
     from nur.services.jobs.nightly_backup import NightlyBackup
+
 
 #: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
 PROBE_SECONDS = 30.0
@@ -140,3 +141,24 @@ def _outbox(backlog: Backlog) -> dict[str, object]:
     if backlog.dead:
         shown |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
     return shown
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingReport:
+    """What the test embedding showed."""
+
+    model: EmbeddingModel
+    probe: Probe
+    key_configured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingHealth:
+    """Asks the provider now; `Health` is for monitors, which ask often."""
+
+    embedder: Embedder
+    key_configured: bool
+
+    async def __call__(self) -> EmbeddingReport:
+        """Embed a small text and report what came of it."""
+        return EmbeddingReport(self.embedder.model, await self.embedder.probe(), self.key_configured)

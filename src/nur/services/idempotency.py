@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.ports.clock import Clock
     from nur.ports.idempotency import CommittedChange, IdempotencyStore
-    from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
+    from nur.ports.vector_index import IndexMarks
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nur.domain.conversations import Conversation
-from nur.ports.conversations import ConversationCursor
+from nur.ports.notes import ConversationCursor
 from tests.store_notes import ALL, START, a_note, a_turn, after, at, creation
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import pytest
 
 from nur.domain.times import Grain, TimeWindow
 from nur.evaluation.dataset import LabelledQuestion, Row
-from nur.evaluation.dates import date_scores, row_moment, shown_window
-from nur.evaluation.gold_dates import gold_window, is_right
+from nur.evaluation.dates import date_scores, gold_window, is_right, row_moment, shown_window
 
 
 def days(first: date, end: date) -> TimeWindow:

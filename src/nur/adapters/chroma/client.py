@@ -1,4 +1,4 @@
-"""Connecting to Chroma, and letting go of it.
+"""Connecting to Chroma, letting go of it, and removing what it keeps.
 
 The synchronous client, in threads: its asynchronous twin encodes requests on the event loop (24 ms for 100 vectors of
 3,072 dimensions), does not check certificates, and exists for servers only.
@@ -7,18 +7,23 @@ The synchronous client, in threads: its asynchronous twin encodes requests on th
 from __future__ import annotations
 
 import http.client
+import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import chromadb
 from chromadb.config import Settings
+from chromadb.errors import NotFoundError
+
+from nur.domain.errors import BadRequest, IndexDown, NurError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from chromadb.api import ClientAPI
+
 
 _KNOCK_SECONDS = 5.0
 
@@ -88,3 +93,45 @@ def _sessions(client: Any) -> Iterator[Any]:
         session = getattr(getattr(inner, "_server", None), "_session", None)
         if session is not None:
             yield session
+
+
+FILE = "chroma.sqlite3"
+_BUSY_SECONDS = 10.0  #: another of Chroma's connections may be reading
+
+#: Chroma's queue keeps what was written until 1,000 records are; of a record that was deleted since, only that counts.
+_DELETE = 3
+_FORGET_SUPERSEDED = """
+    DELETE FROM embeddings_queue AS old WHERE EXISTS (
+        SELECT 1 FROM embeddings_queue AS gone
+        WHERE gone.topic = old.topic AND gone.id = old.id AND gone.seq_id > old.seq_id AND gone.operation = ?
+    )
+"""
+#: Words of deleted documents stay in the full-text index until its parts are merged.
+_MERGE_WORDS = "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES ('optimize')"
+
+
+def scrub(folder: Path) -> None:
+    """Rewrite the database of an embedded Chroma (1.5.9) without what was deleted. Raises sqlite3.Error."""
+    with closing(sqlite3.connect(folder / FILE, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
+        connection.execute(_FORGET_SUPERSEDED, [_DELETE])
+        connection.execute(_MERGE_WORDS)
+        connection.execute("VACUUM")
+
+
+_TIMEOUT_SECONDS = 30.0
+
+
+def wipe_collection(place: ChromaServer | ChromaFolder, name: str) -> None:
+    """Delete it, even if another program made it. Raises BadRequest when there is none, IndexDown."""
+    try:
+        client = connect(place, _TIMEOUT_SECONDS)
+        try:
+            client.delete_collection(name)
+        except (NotFoundError, ValueError):
+            raise BadRequest(f"There is no collection '{name}' in {place}.") from None
+        finally:
+            disconnect(client)
+    except NurError:
+        raise
+    except Exception as error:  # Chroma raises bare Exceptions
+        raise IndexDown(place.unreachable) from error

@@ -15,9 +15,8 @@ from chromadb.errors import ChromaError
 
 from nur.adapters.chroma import collections as names
 from nur.adapters.chroma import where
-from nur.adapters.chroma.client import ChromaFolder, connect, disconnect
+from nur.adapters.chroma.client import ChromaFolder, connect, disconnect, scrub
 from nur.adapters.chroma.records import records_of
-from nur.adapters.chroma.scrub import scrub
 from nur.adapters.chroma.store import ChromaStore
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import IndexDown, NurError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.building import TextBuilder
+from nur.adapters.files.source import TextBuilder
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

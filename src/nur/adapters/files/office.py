@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
 from nur.adapters.files import archives
-from nur.adapters.files.dates import moment
-from nur.adapters.files.source import Unreadable
+from nur.adapters.files.source import Unreadable, moment
 
 if TYPE_CHECKING:
     import zipfile

@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from nur.adapters.files import archives
-from nur.adapters.files.decoding import clean, decode
 from nur.adapters.files.parsers import whatsapp
-from nur.adapters.files.source import SourceFile, Unreadable
+from nur.adapters.files.source import SourceFile, Unreadable, clean, decode
 from nur.domain.documents import MOST_CHARACTERS, MOST_PLACES
 from nur.domain.file_formats import FORMATS, HEAD_BYTES, FileFormat, is_text, suffix_format
 

@@ -1,11 +1,14 @@
-"""GuardedEmbedder: remembers how the provider is, and refuses queries at once while it fails."""
+"""GuardedEmbedder: remembers how the provider is, and refuses queries at once while it fails.
+
+When to probe the provider is decided by `probe_in`, a function of what is known: it does not wait itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from nur.adapters.guarded.breaker import Knowledge, ProbePolicy, probe_in
 from nur.domain.embedding import EmbeddingModel, Probe
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused
 from nur.observability.events import EventLog, traced
@@ -15,6 +18,34 @@ if TYPE_CHECKING:
 
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePolicy:
+    """How often a provider is probed. A probe costs one request of one word."""
+
+    while_failing_seconds: float = 2.0  #: recovery shows this soon, without anybody's call
+    while_well_seconds: float = 30.0  #: a monitor that asks every second does not cause a request every second
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known about the provider."""
+
+    healthy: bool
+    age_seconds: float  #: since the last call or probe that decided
+    suspected: bool = False  #: it refused a text: the text's fault, or everybody's
+    asked: bool = False  #: a monitor wants to know
+
+
+def probe_in(known: Knowledge, policy: ProbePolicy) -> float | None:
+    """Seconds until the next probe is due; None: no probe is needed."""
+    if not known.healthy or known.suspected:
+        return max(0.0, policy.while_failing_seconds - known.age_seconds)
+    if known.asked:
+        return max(0.0, policy.while_well_seconds - known.age_seconds)
+    return None
+
 
 T = TypeVar("T")
 

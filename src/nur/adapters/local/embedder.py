@@ -14,7 +14,7 @@ from nur.domain.embedding import EmbeddingModel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.adapters.local.llama_tokens import TokenIds
+    from nur.adapters.local.static_model import TokenIds
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
 

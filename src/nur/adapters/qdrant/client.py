@@ -1,4 +1,4 @@
-"""Connecting to Qdrant.
+"""Connecting to Qdrant, and deleting a collection there that the operator names.
 
 The synchronous client, in threads: its asynchronous twin writes vectors as JSON on the event loop.
 """
@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from httpx import HTTPError
 from qdrant_client import QdrantClient
+from qdrant_client.http.exceptions import ApiException
+
+from nur.domain.errors import BadRequest, IndexDown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,3 +50,20 @@ def connect(place: QdrantServer | QdrantFolder, timeout_seconds: int) -> QdrantC
     if place.path is None:
         return QdrantClient(location=":memory:", force_disable_check_same_thread=True)
     return QdrantClient(path=str(place.path), force_disable_check_same_thread=True)
+
+
+_TIMEOUT_SECONDS = 30
+
+
+def wipe_collection(place: QdrantServer | QdrantFolder, name: str) -> None:
+    """Delete it, even if another program made it. Raises BadRequest when there is none, IndexDown."""
+    try:
+        client = connect(place, _TIMEOUT_SECONDS)
+        try:
+            if not client.collection_exists(name):
+                raise BadRequest(f"There is no collection '{name}' in {place}.")
+            client.delete_collection(name)
+        finally:
+            client.close()
+    except (ApiException, HTTPError, OSError) as error:
+        raise IndexDown(f"Cannot connect to {place}. Ensure that it is running.") from error

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nur.adapters.sql.runner import Runner
     from nur.domain.filters import NoteFilter
-    from nur.ports.conversations import ConversationCursor
+    from nur.ports.notes import ConversationCursor
 
 _notes = memory_notes.c
 _LAST_AT = func.max(_notes.occurred_at, type_=_notes.occurred_at.type)

@@ -9,7 +9,7 @@ from nur.domain.archive import ArchivedNote
 from nur.domain.errors import BadConfiguration, Unavailable
 from nur.domain.notes import Status
 from nur.domain.records import End, decode
-from nur.services.archive.lines import numbered_lines
+from nur.services.archive.import_notes import numbered_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from nur.entrypoints.hooks import payloads
-from nur.entrypoints.hooks.memory import Memory, Unreachable, data_folder
-from nur.entrypoints.hooks.session import Session
+from nur.entrypoints.hooks.memory import Memory, Session, Unreachable, data_folder
 from nur.entrypoints.hooks.transcripts import HookTurn, new_turns, spoken
 
 if TYPE_CHECKING:

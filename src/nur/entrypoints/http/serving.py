@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from nur.entrypoints.http.calls import CallsInFlight
+    from nur.entrypoints.http.store_lifecycle import CallsInFlight
     from nur.settings import Settings
 
 log = EventLog("Server")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
-from nur.domain.moments import day_of
+from nur.domain.times import day_of
 from nur.entrypoints.mcp import results, reviews
 from nur.entrypoints.mcp.parameters import READS, When, checked_text, utc, utc_seconds
 from nur.entrypoints.mcp.tool import ToolSpec, search_failed

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from nur.domain.documents import location
 from nur.domain.kinds import collections_of
-from nur.domain.moments import day_of
 from nur.domain.notes import Kind
 from nur.domain.search import BOUNDARY
+from nur.domain.times import day_of
 from nur.entrypoints.mcp.parameters import utc
 from nur.entrypoints.mcp.results import one_line, quoted
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel
-    from nur.domain.moments import Zone
     from nur.domain.search import Hit, Quote, SearchResult
+    from nur.domain.times import Zone
 
 NOTHING = "No results found."
 #: Times that the text of a hit explains; the structured answer has all.

@@ -32,9 +32,9 @@ from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
-    from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.domain.search import SearchResult
+    from nur.domain.times import Zone
 
 MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})

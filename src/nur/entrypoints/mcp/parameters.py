@@ -9,11 +9,11 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from nur.domain.errors import BadRequest
-from nur.domain.moments import in_utc, parse_moment
+from nur.domain.times import in_utc, parse_moment
 from nur.domain.urls import RULE, is_source_url
 
 if TYPE_CHECKING:
-    from nur.domain.moments import Zone
+    from nur.domain.times import Zone
 
 Query = Annotated[str, Field(min_length=1, max_length=500, description="What to look for, in plain words")]
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, description="Least confidence")]

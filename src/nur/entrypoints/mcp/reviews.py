@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nur.domain.decisions import DecisionKind, Relation
-from nur.domain.moments import day_of
+from nur.domain.times import day_of
 from nur.entrypoints.mcp.parameters import utc
 from nur.entrypoints.mcp.results import one_line, shortened
 
 if TYPE_CHECKING:
-    from nur.domain.moments import Zone
     from nur.domain.notes import Note
+    from nur.domain.times import Zone
     from nur.domain.writes import SimilarMemory
     from nur.services.notes.reviews import ReviewWithTexts
 

@@ -12,7 +12,7 @@ from nur.entrypoints.rest.fields import NO_NUL, Body, Flag
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import PREVIEW, Cursor, Limit, NextCursor, NoteOut
 from nur.entrypoints.rest.writes import Receipt
-from nur.services.embedding_health import EmbeddingReport
+from nur.services.health import EmbeddingReport
 from nur.services.indexing.inspect_outbox import OutboxReport
 from nur.services.indexing.rebuild import RebuildReport, RebuildState
 from nur.services.jobs.reembed_online import EmbeddingStatus, ReembedState

@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from nur.domain.moments import Zone
 from nur.domain.notes import NoteMetadata
+from nur.domain.times import Zone
 from nur.domain.writes import IndexState
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.fields import NO_NUL, SOMETHING, Body, NoteFields, Text, Url
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
-from nur.services.notes.reembed_artifact import ReembeddedArtifact
+from nur.services.notes.artifacts import ReembeddedArtifact
 
 router = APIRouter(prefix="/v2/artifacts", tags=["artifacts"])
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from nur.domain.moments import Zone
 from nur.domain.notes import NoteMetadata
+from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import OpenServices
 from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, located
 from nur.entrypoints.rest.problems import documented

@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from nur.domain.moments import EXAMPLES, Zone, in_utc, parse_moment
 from nur.domain.notes import Retention, Sensitivity, Visibility
+from nur.domain.times import EXAMPLES, Zone, in_utc, parse_moment
 from nur.domain.urls import RULE, is_source_url
 from nur.domain.writes import Protection
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nur.domain.chunks import Chunk
-from nur.retrieval.chunking.packing import ChunkSpan
+from nur.retrieval.chunking.packing import ChunkSpan, sentence_chunks, windows
 from nur.retrieval.chunking.policy import SENTENCES, STRUCTURE, WHOLE, WINDOW, ChunkingPolicy
-from nur.retrieval.chunking.sentences import sentence_chunks
 from nur.retrieval.chunking.structure import structured_chunks
-from nur.retrieval.chunking.window import windows
 from nur.retrieval.text.tokens import Tokens, tokenise
 
 if TYPE_CHECKING:

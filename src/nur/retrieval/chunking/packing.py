@@ -1,4 +1,4 @@
-"""Filling chunks: as much as fits between the places where a text may be cut."""
+"""Filling chunks: as much as fits between the places where a text may be cut; anywhere, or between sentences."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from nur.retrieval.text.sentences import split
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nur.retrieval.chunking.policy import ChunkingPolicy
     from nur.retrieval.text.tokens import Tokens
 
 
@@ -74,3 +77,19 @@ def _next_start(tokens: Tokens, breaks: Breaks, end: int, target: int, overlap: 
     following = breaks.at_or_after(end + 1)
     earliest = max(tokens.reach_back(end, overlap), tokens.reach_back(following, target))
     return breaks.at_or_after(earliest) if earliest < end else end
+
+
+def windows(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[ChunkSpan]:
+    """Windows of `target` tokens, each repeating the last `overlap` tokens of the one before."""
+    return pack(tokens, Breaks.anywhere(0, len(text)), policy.target, policy.overlap)
+
+
+def sentence_chunks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[ChunkSpan]:
+    """Chunks that begin and end with sentences.
+
+    Each begins with the last sentences of the one before, as many as have at most `overlap` tokens and leave room for
+    the next sentence; that may be none. A sentence of more than `target` tokens is cut into windows, which share their
+    first and last chunk with the sentences around.
+    """
+    marks = [0, *(end for _, end in split(text))]
+    return pack(tokens, Breaks.between(marks, tokens, policy.target), policy.target, policy.overlap)

@@ -10,8 +10,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING
 
 from nur.domain.derivations import Deriver, TimeRow
-from nur.domain.moments import day_of
-from nur.domain.times import TimeMention
+from nur.domain.times import TimeMention, day_of
 from nur.retrieval.times.english import AHEAD, TRIGGERS, english_times
 from nur.retrieval.times.expressions import Said, split_words
 from nur.retrieval.times.numeric import east_asian_times, numeric_times
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
 
-    from nur.domain.moments import Zone
     from nur.domain.notes import Note
     from nur.domain.search import Hit, Passage
-    from nur.domain.times import TimeWindow
+    from nur.domain.times import TimeWindow, Zone
     from nur.retrieval.times.expressions import TimeExpression
 
 

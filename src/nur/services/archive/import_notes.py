@@ -5,23 +5,58 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nur.domain.decisions import Decision
 from nur.domain.errors import BadRequest, Conflict, NotFound
 from nur.domain.records import FORMAT, End, Header, Record, decode
 from nur.observability.events import EventLog
-from nur.services.archive.lines import batches, numbered_lines
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable, Sequence
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 
     from nur.domain.access import Caller
     from nur.domain.archive import ArchivedNote, NewNote
     from nur.ports.clock import Clock
     from nur.ports.decisions import DecisionStore
     from nur.services.archive.import_note import ImportNote, ImportOutcome
-    from nur.services.archive.lines import Line
+
+
+Line: TypeAlias = "tuple[int, bytes]"  #: its number, from 1, and its bytes
+
+#: More than the longest note has: its text and twenty previous ones, escaped.
+MOST_LINE_BYTES = 2 * 1024**3
+
+
+async def numbered_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[Line]:
+    """The lines that are not blank. Raises BadRequest for one without an end."""
+    number, parts, size = 1, list[bytes](), 0
+    async for piece in pieces:
+        *ended, rest = piece.split(b"\n")
+        for line in ended:
+            whole = b"".join((*parts, line))
+            if whole.strip():
+                yield number, whole
+            number, parts, size = number + 1, [], 0
+        parts.append(rest)
+        size += len(rest)
+        if size > MOST_LINE_BYTES:
+            raise BadRequest(f"line {number}: is longer than any note")
+    if b"".join(parts).strip():
+        yield number, b"".join(parts)
+
+
+async def batches(lines: AsyncIterable[Line], *, most: int, most_bytes: int) -> AsyncIterator[list[Line]]:
+    """The lines in groups of so many, or of so many bytes."""
+    batch: list[Line] = []
+    async for line in lines:
+        batch.append(line)
+        if len(batch) == most or sum(len(text) for _, text in batch) >= most_bytes:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
 
 log = EventLog("ImportService")
 

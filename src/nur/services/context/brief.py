@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from nur.domain.briefs import BriefLine
 from nur.domain.filters import NoteFilter
-from nur.domain.moments import day_of
 from nur.domain.notes import Sensitivity
 from nur.domain.search import SearchRequest
 from nur.domain.statements import StatementKind
+from nur.domain.times import day_of
 from nur.ports.briefs import BriefQuery
 from nur.retrieval.brief import OfferedSection, compose, one_line
 from nur.retrieval.text.sentences import split
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.briefs import Brief, BriefRequest
-    from nur.domain.moments import Zone
     from nur.domain.search import Hit
+    from nur.domain.times import Zone
     from nur.ports.briefs import BriefMaterial, BriefStore, NamedDay
     from nur.ports.clock import Clock
     from nur.services.privacy import PrivacyFilter

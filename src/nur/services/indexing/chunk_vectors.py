@@ -1,26 +1,96 @@
-"""The vectors of a note's chunks when it is written: known ones, else embedded now, else left to the worker."""
+"""The vectors of a note's chunks when it is written: known ones, else embedded now, else left to the worker.
+
+A chunk is embedded as a whole, or piece by piece where the model is quick enough for that. A text that is longer than
+the model's input becomes the mean of its windows.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from nur.domain.errors import EmbedderDown, KeyRefused
 from nur.domain.notes import Status
 from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
+from nur.retrieval.chunking import ChunkingPolicy, chunk
+from nur.retrieval.pieces.vectors import quantised, weighted_mean
 from nur.retrieval.pooling import pool
-from nur.services.indexing.embed_chunks import ChunkTexts, EmbeddedChunk, embed_chunks
+from nur.retrieval.text import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nur.domain.notes import Note
     from nur.ports.chunks import ChunkStore
     from nur.ports.embedder import Embedder, Floats
     from nur.ports.vectors import VectorStore
     from nur.services.indexing.chunk_text import ChunkedText
+
+
+async def embed_texts(
+    embedder: Embedder, texts: Sequence[str], progress: Callable[[int], None] | None = None
+) -> Floats:
+    """One unit vector per text, in order. Raises as `Embedder.embed` does; then there is no vector at all."""
+    windows = [_windows(text, embedder.max_tokens) for text in texts]
+    vectors = await embedder.embed([window for group in windows for window in group], progress)
+    if len(vectors) == len(texts):
+        return vectors
+    bounds = np.cumsum([len(group) for group in windows])[:-1]
+    return np.stack([pool(rows) for rows in np.split(vectors, bounds)])
+
+
+def _windows(text: str, max_tokens: int) -> list[str]:
+    """The text, or its windows where it is longer than the model takes."""
+    if len(text.encode()) <= max_tokens or tokens.count(text) <= max_tokens:  # a token is a byte at least
+        return [text]
+    policy = ChunkingPolicy("window", whole_max=max_tokens, target=max_tokens, overlap=0)
+    return [piece.content for piece in chunk(text, policy)]
+
+
+class ChunkTexts(NamedTuple):
+    """What is embedded of a chunk."""
+
+    searchable: str
+    pieces: Sequence[str]  #: none for a chunk that waits to be analysed again
+
+
+class EmbeddedChunk(NamedTuple):
+    """The vectors of a chunk."""
+
+    vector: Floats
+    pieces: bytes = b""  #: vectors of its pieces, one byte per dimension; empty for a model that embeds chunks alone
+
+
+async def embed_chunks(
+    embedder: Embedder, chunks: Sequence[ChunkTexts], progress: Callable[[int], None] | None = None
+) -> list[EmbeddedChunk]:
+    """The vectors of each chunk, in order; `progress` is called with the number of chunks done.
+
+    Raises as `Embedder.embed` does; then there is no vector at all.
+    """
+    if not isinstance(embedder, PieceEmbedder):
+        vectors = await embed_texts(embedder, [one.searchable for one in chunks], progress)
+        return [EmbeddedChunk(vector) for vector in vectors]
+    texts = [list(one.pieces) or [one.searchable] for one in chunks]
+    edges = np.cumsum([len(of_chunk) for of_chunk in texts])
+    report = (lambda done: progress(int(np.searchsorted(edges, done, "right")))) if progress else None
+    found = await embedder.embed_pieces([text for of_chunk in texts for text in of_chunk], report)
+    return [
+        EmbeddedChunk(_mean(vectors, of_chunk), quantised(vectors).tobytes() if one.pieces else b"")
+        for one, of_chunk, vectors in zip(chunks, texts, np.split(found, edges[:-1]), strict=True)
+    ]
+
+
+def _mean(vectors: Floats, texts: Sequence[str]) -> Floats:
+    """The chunk's vector: the mean of its pieces', each by its length."""
+    lengths = np.array([len(text) for text in texts], np.float32)
+    whole: Floats = weighted_mean(vectors, lengths, np.zeros(1, np.int64))[0]
+    return whole if whole.any() else vectors[0]
+
 
 log = EventLog("StorageService")
 

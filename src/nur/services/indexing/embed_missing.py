@@ -10,7 +10,7 @@ from nur.domain.errors import Conflict, EmbedderDown, EmbedderRefused, NurError
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.pieces.stored import piece_texts
 from nur.retrieval.pooling import pool
-from nur.services.indexing.embed_chunks import ChunkTexts, embed_chunks
+from nur.services.indexing.chunk_vectors import ChunkTexts, embed_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder
     from nur.ports.vectors import VectorStore
-    from nur.services.indexing.embed_chunks import EmbeddedChunk
+    from nur.services.indexing.chunk_vectors import EmbeddedChunk
 
 #: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
 #: that the provider's deadline ends it.

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from nur.ports.notes import NoteStore
     from nur.ports.outbox import Outbox
     from nur.ports.store_facts import StoreFacts
-    from nur.services.notes.forget import Forget
-    from nur.services.notes.trash import Trash
+    from nur.services.notes.trash import Forget, Trash
 
 log = EventLog("Housekeeper")
 

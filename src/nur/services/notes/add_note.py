@@ -1,16 +1,17 @@
-"""Add a note."""
+"""Add a note, an event (a note of something that happened at a time) or a turn of a conversation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.notes import Kind
-from nur.domain.retention import end
+from nur.domain.drafting import end
+from nur.domain.notes import Kind, NoteMetadata
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nur.domain.access import Caller
-    from nur.domain.notes import NoteMetadata
     from nur.domain.writes import OnEmbeddingFailure, Protection, Stored
     from nur.ports.clock import Clock
     from nur.services.notes.store_note import StoreNote
@@ -36,3 +37,52 @@ class AddNote:
         """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, self.clock.now()))
         return await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)
+
+
+@dataclass(frozen=True, slots=True)
+class AddEvent:
+    """Stores an event; the same text at another time is another event."""
+
+    store: StoreNote
+    clock: Clock
+
+    async def __call__(
+        self,
+        text: str,
+        meta: NoteMetadata,
+        stated: Protection,
+        *,
+        caller: Caller,
+        on_failure: OnEmbeddingFailure,
+        ttl_days: float | None = None,
+    ) -> Stored:
+        """Store the event; without a time it happened now. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
+        now = self.clock.now()
+        meta = replace(meta, occurred_at=meta.occurred_at or now)
+        stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, now))
+        return await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)
+
+
+@dataclass(frozen=True, slots=True)
+class AppendTurn:
+    """Stores a turn of a conversation; the same text there again is a no-op, another text replaces it."""
+
+    store: StoreNote
+
+    async def __call__(
+        self,
+        conversation_id: str,
+        turn_index: int,
+        *,
+        role: str,
+        content: str,
+        said_at: datetime | None = None,
+        project: str = "",
+        caller: Caller,
+        on_failure: OnEmbeddingFailure,
+    ) -> Stored:
+        """Store the turn, said now unless `said_at` states when. Raises EmbedderDown, Conflict."""
+        meta = NoteMetadata(
+            conversation_id=conversation_id, turn_index=turn_index, role=role, occurred_at=said_at, project=project
+        )
+        return await self.store(Kind.TURN, content, meta, caller, on_failure)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nur.domain.drafting import end, expiry, lasting
 from nur.domain.errors import BadRequest, Conflict, StaleRevision
 from nur.domain.kinds import KINDS
 from nur.domain.notes import Kind, Retention
-from nur.domain.retention import end, expiry, lasting
 from nur.domain.writes import Protection
 
 if TYPE_CHECKING:

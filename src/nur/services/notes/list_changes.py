@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.changes import Change
     from nur.domain.notes import Note, NoteId
-    from nur.ports.changes import ChangeLog
     from nur.ports.clock import Clock
-    from nur.ports.notes import NoteStore
+    from nur.ports.notes import ChangeLog, NoteStore
     from nur.services.privacy import PrivacyFilter
 
 #: Lines of the log that are read at once, and how often at most for one page: most are visible.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.filters import NoteFilter, Order
 from nur.domain.kinds import TURNS
-from nur.ports.conversations import ConversationCursor
+from nur.ports.notes import ConversationCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 from nur.services.notes.list_notes import ListedNotes
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.conversations import Conversation
     from nur.ports.clock import Clock
-    from nur.ports.conversations import ConversationStore
+    from nur.ports.notes import ConversationStore
     from nur.services.notes.list_notes import ListNotes
     from nur.services.privacy import PrivacyFilter
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import Note
     from nur.domain.writes import NearDuplicate
     from nur.ports.chunks import ChunkStore
-    from nur.ports.index_marks import IndexMarks
+    from nur.ports.vector_index import IndexMarks
     from nur.services.notes.find_duplicates import FindDuplicates
     from nur.services.notes.get_note import GetNote
 

@@ -27,20 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from nur.domain.access import Caller
+    from nur.domain.drafting import ProtectionRules
     from nur.domain.notes import Kind, Note, NoteMetadata
-    from nur.domain.protection import ProtectionRules
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
     from nur.ports.embedder import TokenTable
-    from nur.ports.index_marks import IndexMarks
     from nur.ports.notes import NoteStore
-    from nur.ports.vector_index import VectorIndex
+    from nur.ports.vector_index import IndexMarks, VectorIndex
     from nur.retrieval.chunking import ChunkingPolicy
     from nur.retrieval.text.tokens import Tokens
     from nur.services.indexing.chunk_text import ChunkedText
-    from nur.services.indexing.chunk_vectors import ChunkVectors
+    from nur.services.indexing.chunk_vectors import ChunkVectors, EmbeddedChunk
     from nur.services.indexing.derive import Derive
-    from nur.services.indexing.embed_chunks import EmbeddedChunk
     from nur.services.indexing.index_note import IndexNote
 
 log = EventLog("StorageService")

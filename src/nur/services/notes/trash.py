@@ -1,4 +1,4 @@
-"""The trash: list it, bring a note back from it, or erase a note for good."""
+"""The trash: notes are moved there, restored from there, and erased for good."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadRequest, IndexDown
+from nur.domain.errors import BadRequest, Conflict, IndexDown, NotFound, StaleRevision
+from nur.domain.filters import is_alive
 from nur.domain.notes import Retention, Status
 from nur.ports.vector_index import IndexOp
+from nur.services.indexing.index_note import removal
 from nur.services.notes.cursors import encode
 from nur.services.notes.get_note import not_found
 from nur.services.notes.list_notes import ListedNotes, position
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from nur.domain.access import Caller, WriteContext
-    from nur.domain.notes import Note
+    from nur.domain.notes import Kind, Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
@@ -27,6 +29,49 @@ if TYPE_CHECKING:
     from nur.services.notes.store_note import StoreNote
     from nur.services.privacy import PrivacyFilter
     from nur.services.search.search_log import SearchLog
+
+
+#: Maximum optimistic-lock retries.
+ROUNDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Deletes a note with everything derived from it."""
+
+    notes: NoteStore
+    index: VectorIndex
+    privacy: PrivacyFilter
+    clock: Clock
+    wake: Callable[[], None]
+
+    async def __call__(self, public_id: str, kind: Kind | None, caller: Caller, *, revision: int | None = None) -> Note:
+        """Delete a note and return it as it was; any kind with None. Raises NotFound, StaleRevision."""
+        for _ in range(ROUNDS):
+            note = await self.notes.get(caller.tenant, public_id)
+            if note is None or not self._may_delete(note, kind, caller):
+                raise NotFound(f"{kind.value.capitalize()} {public_id} not found") if kind else not_found(public_id)
+            if revision is not None and note.revision != revision:
+                raise StaleRevision(f"The note is at revision {note.revision}. Read it again, then delete.")
+            try:
+                await self.discard(note, "delete", caller.at(self.clock.now()))
+            except Conflict:
+                continue
+            return note
+        raise Conflict("Too many writers of the same note at once; nothing was deleted. Try again.")
+
+    def _may_delete(self, note: Note, kind: Kind | None, caller: Caller) -> bool:
+        asked = kind is None or note.kind is kind
+        return asked and is_alive(note, self.clock.now()) and self.privacy.can_access(note, caller.principal)
+
+    async def discard(self, note: Note, action: str, context: WriteContext) -> None:
+        """Move exactly this state of a note to the trash. Raises Conflict."""
+        gone = await self.notes.remove(note, context, action=action, indexed=self.index.follows_commits)
+        if self.index.follows_commits:
+            await self.index.apply([removal(gone)])
+        else:
+            self.wake()
+
 
 #: Higher than any revision: a purged note has no row to read one from.
 PURGED = 2**31 - 1

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from nur.domain.access import Caller
-    from nur.domain.moments import Zone
     from nur.domain.notes import Note
+    from nur.domain.times import Zone
     from nur.domain.traces import Trace, TraceItem
     from nur.ports.chunks import ChunkStore, ChunkWithNote
     from nur.ports.clock import Clock

@@ -8,8 +8,8 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import BadConfiguration, BadRequest, EmbedderDown, IndexDown, NurError, StoreDown
-from nur.domain.moments import day_of, in_utc
 from nur.domain.search import Mode
+from nur.domain.times import day_of, in_utc
 from nur.observability.events import EventLog
 from nur.ports.chunks import UNKNOWN, AskedWindow, CandidateQuery
 from nur.ports.vector_index import SparseIndex
@@ -21,10 +21,9 @@ from nur.retrieval.times.asked import asked_time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.moments import Zone
     from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
-    from nur.domain.times import TimeWindow
+    from nur.domain.times import TimeWindow, Zone
     from nur.ports.chunks import CandidateSet, ChunkStore, CorpusStatistics
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats

@@ -28,8 +28,8 @@ from nur.services.search.search_log import SearchRun, Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.moments import Zone
     from nur.domain.search import Hit, SearchRequest
+    from nur.domain.times import Zone
     from nur.ports.chunks import CandidateSet
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter, Order
-from nur.domain.moments import day_of, in_utc
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest
-from nur.domain.times import Grain, TimeWindow
+from nur.domain.times import Grain, TimeWindow, day_of, in_utc
 from nur.retrieval.times.asked import stated_windows
 from nur.retrieval.times.find import find_times
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from nur.domain.access import Caller
-    from nur.domain.moments import Zone
     from nur.domain.notes import Note
+    from nur.domain.times import Zone
     from nur.ports.clock import Clock
     from nur.services.notes.list_notes import ListedNotes, ListNotes
     from nur.services.search.search import Search

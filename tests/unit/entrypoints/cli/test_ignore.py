@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.entrypoints.cli.ingesting.ignore import Ignore
+from nur.entrypoints.cli.ingesting.discover import Ignore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from nur.entrypoints.cli.commands.ingest import changes
 from nur.entrypoints.cli.ingesting.discover import Found
-from nur.entrypoints.cli.ingesting.watch import changes
 
 
 def found(name: str, size: int) -> Found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.files.chats import Message, conversation
-from nur.adapters.files.dates import moment
+from nur.adapters.files.source import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,9 @@ from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.dates import utc
-from nur.adapters.files.decoding import decode
 from nur.adapters.files.parsers import html
 from nur.adapters.files.reading import documents
-from nur.adapters.files.source import SourceFile, Unreadable
+from nur.adapters.files.source import SourceFile, Unreadable, decode, utc
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from nur.adapters.files import rows
-from nur.adapters.files.building import TextBuilder
-from nur.adapters.files.dates import moment
+from nur.adapters.files.source import TextBuilder, moment
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.dates import moment
+from nur.adapters.files.source import moment
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pypdfium2
 
-from nur.adapters.files.building import TextBuilder
-from nur.adapters.files.source import Unreadable
+from nur.adapters.files.source import TextBuilder, Unreadable
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pptx
 
 from nur.adapters.files import rows
-from nur.adapters.files.building import TextBuilder
 from nur.adapters.files.office import properties
+from nur.adapters.files.source import TextBuilder
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.files.chats import Message, conversation
-from nur.adapters.files.dates import epoch
+from nur.adapters.files.source import epoch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

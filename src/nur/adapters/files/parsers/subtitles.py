@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.building import TextBuilder
 from nur.adapters.files.chats import paragraph
+from nur.adapters.files.source import TextBuilder
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

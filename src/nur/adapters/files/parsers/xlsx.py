@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
 from nur.adapters.files import archives, rows
-from nur.adapters.files.building import TextBuilder
 from nur.adapters.files.office import Properties, properties
-from nur.adapters.files.source import Unreadable
+from nur.adapters.files.source import TextBuilder, Unreadable
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from nur.adapters.sql.moving.ends import filling, reading
-from nur.adapters.sql.moving.lexical import REACHED, write_lexical_rows
-from nur.adapters.sql.moving.tables import copy_table, hash_table, writing
+from nur.adapters.sql.moving.tables import REACHED, copy_table, hash_table, write_lexical_rows, writing
 from nur.adapters.sql.store_facts import get_fact, set_fact
 from nur.adapters.sql.tables import metadata, store_facts
 from nur.domain.errors import BadRequest, StoreDamaged, StoreDown

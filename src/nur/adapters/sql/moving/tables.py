@@ -1,22 +1,108 @@
-"""Bring one table of the target to what the source has, touching only pages that differ."""
+"""Bring one table of the target to what the source has, touching only pages that differ; lexical rows last."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from sqlalchemy import BigInteger, delete, insert, text
+import numpy as np
+from sqlalchemy import BigInteger, String, collate, delete, insert, literal, select, text, tuple_
 
-from nur.adapters.sql.moving.rows import between, digest, key_of, pages, rows_after, wanted_rows
+from nur.adapters.sql.store_facts import get_fact, set_fact
+from nur.adapters.sql.stores import WRITE_PROBE
+from nur.adapters.sql.tables import chunk_pieces, store_facts
+from nur.domain.notes import ChunkKey
+from nur.ports.store_facts import RESTORED
+from nur.retrieval.pieces.stored import lexical_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sqlalchemy import Connection, Engine, Table
+    from sqlalchemy import ColumnElement, Connection, Engine, Table
 
-    from nur.adapters.sql.moving.rows import Key, Row
+    from nur.adapters.sql.lexical_index import LexicalIndex
+
+
+PAGE = 200
+#: Facts that belong to one database and not to what is stored. Those of a move begin with `move_`.
+OWN_FACTS = (RESTORED, WRITE_PROBE)
+MOVE = "move_"
+
+Row = dict[str, Any]
+Key = tuple[Any, ...]
+
+
+def key_of(table: Table, row: Row) -> Key:
+    """The row's primary key."""
+    return tuple(row[column.name] for column in table.primary_key)
+
+
+def pages(connection: Connection, table: Table) -> Iterator[list[Row]]:
+    """All rows in the order of their keys."""
+    after: Key | None = None
+    while page := rows_after(connection, table, after, limit=PAGE):
+        yield page
+        after = key_of(table, page[-1])
+
+
+def rows_after(
+    connection: Connection, table: Table, after: Key | None, *, until: Key | None = None, limit: int | None = None
+) -> list[Row]:
+    """Rows with keys beyond `after`, up to and with `until`, in order."""
+    key = _ordered_key(connection, table)
+    query = select(table).where(*wanted_rows(table), *between(connection, table, after, until)).order_by(*key)
+    found = connection.execute(query if limit is None else query.limit(limit))
+    return [dict(row) for row in found.mappings()]
+
+
+def between(connection: Connection, table: Table, after: Key | None, until: Key | None) -> list[ColumnElement[bool]]:
+    """Keys beyond `after`, up to and with `until`."""
+    key = tuple_(*_ordered_key(connection, table))
+    types = [column.type for column in table.primary_key]
+    conditions: list[ColumnElement[bool]] = []
+    if after is not None:
+        conditions.append(key > tuple_(*map(literal, after, types)))
+    if until is not None:
+        conditions.append(key <= tuple_(*map(literal, until, types)))
+    return conditions
+
+
+def digest(rows: Sequence[Row]) -> bytes:
+    """A hash of the rows' contents."""
+    hashed = hashlib.sha256()
+    for row in rows:
+        hashed.update(json.dumps({name: _plain(value) for name, value in row.items()}, sort_keys=True).encode())
+    return hashed.digest()
+
+
+def _ordered_key(connection: Connection, table: Table) -> list[ColumnElement[Any]]:
+    """The key's columns; texts by their code points, as SQLite orders them, whatever the language of the database."""
+    if connection.dialect.name == "sqlite":
+        return list(table.primary_key)
+    return [collate(column, "C") if isinstance(column.type, String) else column for column in table.primary_key]
+
+
+def wanted_rows(table: Table) -> list[ColumnElement[bool]]:
+    """All rows, but of the facts only those that belong to what is stored."""
+    if table is not store_facts:
+        return []
+    return [store_facts.c.name.not_in(OWN_FACTS), ~store_facts.c.name.startswith(MOVE, autoescape=True)]
+
+
+def _plain(value: Any) -> Any:
+    """The same JSON for the same value, from whichever driver it comes."""
+    if isinstance(value, np.ndarray):
+        return np.ascontiguousarray(value, "<f4").tobytes().hex()
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, UUID):
+        return value.hex
+    return value.timestamp() if hasattr(value, "timestamp") else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +176,35 @@ def _continue_counting(connection: Connection, table: Table) -> None:
     if name is not None:
         last = f"(SELECT COALESCE(MAX({key.name}), 0) FROM {table.name})"  # noqa: S608  # names of our own tables
         connection.execute(text(f"SELECT setval(:name, {last} + 1, false)"), {"name": name})
+
+
+#: The fact of the target that holds the last chunk whose lexical rows are there.
+REACHED = f"{MOVE}lexical_rows"
+
+
+def write_lexical_rows(
+    target: Engine, lexical_index: LexicalIndex, progress: Callable[[str, int], None], *, from_the_start: bool
+) -> None:
+    """Write them page by page; stopped half-way, the next run goes on, unless chunks have changed since."""
+    with writing(target) as connection:
+        if from_the_start or get_fact(connection, REACHED) is None:
+            connection.exec_driver_sql("DELETE FROM piece_terms")
+            set_fact(connection, REACHED, "0")
+        reached = int(get_fact(connection, REACHED) or 0)
+    done = 0
+    while True:
+        with writing(target) as connection:
+            page = _page(connection, reached)
+            if not page:
+                return
+            lexical_index.add(connection, {key: lexical_rows(blob) for key, blob in page.items()}, {})
+            reached = max(page)
+            set_fact(connection, REACHED, str(reached))
+        done += len(page)
+        progress("lexical rows", done)
+
+
+def _page(connection: Connection, after: int) -> dict[ChunkKey, bytes]:
+    rows = chunk_pieces.c
+    found = select(rows.chunk_key, rows.pieces).where(rows.chunk_key > after).order_by(rows.chunk_key).limit(PAGE)
+    return {ChunkKey(row.chunk_key): row.pieces for row in connection.execute(found)}

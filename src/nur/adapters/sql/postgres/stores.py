@@ -12,9 +12,8 @@ from nur.adapters.sql import migrations
 from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.folder import DataFolder
 from nur.adapters.sql.postgres.engine import make_engine
-from nur.adapters.sql.postgres.failures import cause_of, reason
 from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
-from nur.adapters.sql.postgres.runner import PostgresRunner
+from nur.adapters.sql.postgres.runner import PostgresRunner, cause_of, reason
 from nur.adapters.sql.stores import SqlStores
 from nur.domain.errors import BadConfiguration
 

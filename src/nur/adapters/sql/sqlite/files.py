@@ -1,17 +1,21 @@
-"""The store's files: whether they are the store's own, and still where they were."""
+"""The store's files: whether they are the store's own, still where they were, and fit to be written to."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from nur.domain.errors import BadConfiguration, StoreForeign, StoreMissing
+from nur.adapters.sql.condition import StoreCondition
+from nur.adapters.sql.sqlite.failures import cause_of
+from nur.domain.errors import BadConfiguration, StoreForeign, StoreFull, StoreMissing
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 FILE = "nur.db"
 #: Holds the store's id. It is written when the store is made, so that a lost nur.db is not taken for a new store.
@@ -139,3 +143,31 @@ def _size(path: Path) -> int:
 def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
+
+
+#: With less than this, one write succeeds and the next does not: the disk still counts as full.
+ENOUGH_BYTES = 4 * 1024 * 1024
+
+
+class FilesCondition(StoreCondition):
+    """The condition of a store in files. A failure stays until a write succeeds."""
+
+    def __init__(self, files: StoreFiles) -> None:
+        super().__init__(cause_of)
+        self.files = files
+
+    def check_files(self) -> None:
+        """Raises StoreMissing when the files are not where they were, and keeps that in mind."""
+        try:
+            self.files.check()
+        except StoreMissing as error:
+            self.failed(error)
+            raise
+
+    def wrote(self) -> None:
+        """A write was committed."""
+        if not (isinstance(self.problem, StoreFull) and self._free_bytes() < ENOUGH_BYTES):
+            super().wrote()
+
+    def _free_bytes(self) -> int:
+        return shutil.disk_usage(self.files.database.parent).free

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nur.adapters.sql.sqlite.condition import FilesCondition
+    from nur.adapters.sql.sqlite.files import FilesCondition
 
 log = EventLog("Store")
 

@@ -13,9 +13,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from nur.adapters.sql import migrations, outbox
 from nur.adapters.sql.folder import DataFolder
 from nur.adapters.sql.idempotency import expire_reservations
-from nur.adapters.sql.sqlite.condition import FilesCondition
 from nur.adapters.sql.sqlite.failures import translate
-from nur.adapters.sql.sqlite.files import STORE_ID, StoreFiles
+from nur.adapters.sql.sqlite.files import STORE_ID, FilesCondition, StoreFiles
 from nur.adapters.sql.sqlite.integrity import BackgroundCheck, refuse_damaged
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import SqliteRunner, make_engine

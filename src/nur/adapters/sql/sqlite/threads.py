@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from nur.adapters.sql.sqlite.condition import FilesCondition
+    from nur.adapters.sql.sqlite.files import FilesCondition
 
 log = EventLog("Store")
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from nur.adapters.sql.tables.chunks import (
     chunk_pieces,
+    derivations,
+    fingerprint_bands,
     lexical_totals,
     lexical_words,
     memory_note_chunks,
     note_chunk_embeddings,
     note_embeddings,
+    note_statements,
+    note_times,
 )
-from nur.adapters.sql.tables.decisions import decisions, suggestions
-from nur.adapters.sql.tables.derivations import derivations, fingerprint_bands, note_statements, note_times
-from nur.adapters.sql.tables.notes import audit_log, memory_notes, note_versions
+from nur.adapters.sql.tables.notes import audit_log, decisions, memory_notes, note_versions, suggestions
 from nur.adapters.sql.tables.schema import metadata
 from nur.adapters.sql.tables.searches import memory_hits, search_trace_items, search_traces
 from nur.adapters.sql.tables.work import idempotency_keys, indexing_outbox, store_facts

@@ -1,4 +1,4 @@
-"""Notes, their versions, and the audit log."""
+"""Notes, their versions, the audit log, and which note supersedes which."""
 
 from __future__ import annotations
 
@@ -138,4 +138,40 @@ audit_log = Table(
     Index("ix_audit_at", "tenant_id", "at"),
     Index("ix_audit_note", "note_id"),
     sqlite_autoincrement=True,
+)
+
+
+def _note(name: str) -> Column[object]:
+    return Column(name, Uuid, ForeignKey("memory_notes.note_id", ondelete="CASCADE"), primary_key=True)
+
+
+decisions = Table(
+    "decisions",
+    metadata,
+    _note("newer_id"),
+    _note("older_id"),
+    Column("tenant_id", String, nullable=False),
+    Column("review_id", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("newer_hash", String(64), nullable=False),
+    Column("older_hash", String(64), nullable=False),
+    Column("decided_by", String, nullable=False),
+    Column("decided_at", Moment, nullable=False),
+    Index("uq_decisions_review", "tenant_id", "review_id", unique=True),
+    Index("ix_decisions_older", "older_id"),
+)
+
+suggestions = Table(
+    "suggestions",
+    metadata,
+    _note("newer_id"),
+    _note("older_id"),
+    Column("tenant_id", String, nullable=False),
+    Column("review_id", String, nullable=False),
+    Column("relation", String, nullable=False),
+    Column("newer_hash", String(64), nullable=False),
+    Column("older_hash", String(64), nullable=False),
+    Column("found_at", Moment, nullable=False),
+    Index("uq_suggestions_review", "tenant_id", "review_id", unique=True),
+    Index("ix_suggestions_older", "older_id"),
 )

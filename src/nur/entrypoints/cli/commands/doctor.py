@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nur.diagnostics import machine, report, smoke
+from nur.diagnostics import findings, machine, smoke
 from nur.diagnostics.findings import CheckRun, Result
 from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.clients.hook_check import examine_hooks
+from nur.entrypoints.cli.clients.hook_files import examine_hooks
 from nur.entrypoints.stdio.locate import running
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
     elif settings is not None:
         examination.note("server", Result.FAILED, f"none runs for {settings.nur_data_dir}", NO_SERVER)
         machine.examine_store(examination, settings)
-    click.echo(report.as_json(examination)) if as_json else showing.table(report.table(examination))
+    click.echo(findings.as_json(examination)) if as_json else showing.table(findings.table(examination))
     ctx.exit(1 if examination.failed else 0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +13,32 @@ from nur.domain.errors import BadRequest
 from nur.entrypoints.cli import render as showing
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.entrypoints.cli.ingesting.discover import Choice, Discovery, Found, Skipped
-from nur.entrypoints.cli.ingesting.report import IngestReport, shown
-from nur.entrypoints.cli.ingesting.send import Described, send_all, send_bytes
-from nur.entrypoints.cli.ingesting.watch import changes
+from nur.entrypoints.cli.ingesting.send import Described, IngestReport, send_all, send_bytes, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from nur.entrypoints.cli.client import Store
+
+
+LOOK_SECONDS = 2.0
+
+
+def changes(
+    look: Callable[[], list[Found]], known: Sequence[Found], pause: Callable[[float], None] = time.sleep
+) -> Iterator[list[Found]]:
+    """Files that are new or changed, look by look, for ever; a file that is still being written waits for the next."""
+    done = {found.path: found for found in known}
+    before = dict(done)
+    while True:
+        pause(LOOK_SECONDS)
+        now = {found.path: found for found in look()}
+        settled = [found for path, found in now.items() if done.get(path) != found and before.get(path) == found]
+        before = dict(now)
+        if settled:
+            done.update((found.path, found) for found in settled)
+            yield settled
+
 
 SOME_FAILED = 1
 STDIN = "-"

@@ -18,8 +18,7 @@ from nur.entrypoints.cli.client import data_dir_option
 from nur.entrypoints.cli.clients.entry import program
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.cli.running import LOG
-from nur.entrypoints.cli.supervisors.files import SupervisedServer
-from nur.entrypoints.cli.supervisors.table import SUPERVISORS, Supervisor, commands
+from nur.entrypoints.cli.supervisors.table import SUPERVISORS, SupervisedServer, Supervisor, commands
 from nur.entrypoints.stdio.locate import running
 from nur.settings import from_environment, load
 

@@ -1,17 +1,114 @@
-"""The supervisors: one row each."""
+"""The supervisors: one row each, and the files that they read."""
 
 from __future__ import annotations
 
 import os
+import plistlib
+import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from nur.entrypoints.cli.supervisors.files import LABEL, SupervisedServer, launchd_list, systemd_unit, windows_task
+from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from nur.entrypoints.cli.clients.table import Folders
+
+
+LABEL = "nur-memory"
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisedServer:
+    """The server that a supervisor keeps running."""
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+    log: Path
+
+
+# Exit codes 2 and 4 ask for a person: a setting or the store is wrong. Code 3 is worth another try: the folder is
+# free when the server that a client started has left.
+_SYSTEMD = """\
+[Unit]
+Description=Nur, memory for AI agents
+
+[Service]
+ExecStart={command}
+{env}StandardOutput=append:{log}
+StandardError=append:{log}
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=2 4
+TimeoutStopSec=15
+
+[Install]
+WantedBy=default.target
+"""
+
+_WINDOWS = """\
+<?xml version="1.0" encoding="UTF-16"?>
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo><Description>Nur, memory for AI agents</Description></RegistrationInfo>
+  <Triggers><LogonTrigger><Enabled>true</Enabled></LogonTrigger></Triggers>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <Hidden>true</Hidden>
+    <RestartOnFailure><Interval>PT1M</Interval><Count>255</Count></RestartOnFailure>
+  </Settings>
+  <Actions>
+    <Exec>
+      <Command>{command}</Command>
+      <Arguments>{arguments}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+"""
+
+
+def systemd_unit(job: SupervisedServer) -> bytes:
+    """A unit for `systemctl --user`."""
+    command = " ".join(_quoted(word).replace("$", "$$") for word in job.command)
+    env = "".join(f"Environment={_quoted(f'{name}={value}')}\n" for name, value in job.env.items())
+    return _SYSTEMD.format(command=command, env=env, log=_percent(str(job.log))).encode()
+
+
+def _quoted(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{_percent(escaped)}"'
+
+
+def _percent(text: str) -> str:
+    """Escape %: it starts a specifier."""
+    return text.replace("%", "%%")
+
+
+def launchd_list(job: SupervisedServer) -> bytes:
+    """A property list for `launchctl`."""
+    return plistlib.dumps(
+        {
+            "Label": LABEL,
+            "ProgramArguments": list(job.command),
+            "EnvironmentVariables": dict(job.env),
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "ThrottleInterval": 10,
+            "ProcessType": "Background",
+            "StandardOutPath": str(job.log),
+            "StandardErrorPath": str(job.log),
+        },
+        sort_keys=False,
+    )
+
+
+def windows_task(job: SupervisedServer) -> bytes:
+    """A task for `schtasks`, which wants UTF-16. A task has the user's own environment, and no other."""
+    arguments = subprocess.list2cmdline(list(job.command[1:]))
+    return _WINDOWS.format(command=escape(job.command[0]), arguments=escape(arguments)).encode("utf-16")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

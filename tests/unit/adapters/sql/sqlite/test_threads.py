@@ -11,8 +11,7 @@ from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from nur.adapters.sql import migrations
-from nur.adapters.sql.sqlite.condition import FilesCondition
-from nur.adapters.sql.sqlite.files import StoreFiles
+from nur.adapters.sql.sqlite.files import FilesCondition, StoreFiles
 from nur.adapters.sql.sqlite.threads import GROUP, ReaderThreads, WriterThread, make_engine
 from nur.adapters.sql.tables import note_chunk_embeddings, store_facts
 from nur.domain.errors import Conflict, StoreDown

@@ -1,4 +1,4 @@
-"""Get an artifact: its metadata and, where asked for, its text and its chunks."""
+"""Get an artifact with its text and chunks where asked for, and embed it again with the store's current model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.chunks import StoredChunk
     from nur.domain.embedding import EmbeddingModel
+    from nur.domain.writes import Stored
     from nur.ports.chunks import ChunkStore
     from nur.ports.embedder import Embedder
     from nur.ports.notes import NoteStore
     from nur.ports.vectors import VectorStore
     from nur.services.notes.get_note import GetNote
+    from nur.services.notes.store_note import StoreNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,25 @@ class GetArtifact:
         """The store's model if it has embedded the note: searches compare no other vectors."""
         model = self.embedder.model
         return model if await self.vectors.of_notes([note.note_id], model.version) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReembeddedArtifact:
+    """An artifact with new vectors, and the model that made them."""
+
+    stored: Stored
+    model: EmbeddingModel
+
+
+@dataclass(frozen=True, slots=True)
+class ReembedArtifact:
+    """Replaces an artifact's vectors; its text, version and id stay."""
+
+    store: StoreNote
+    get: GetArtifact
+    model: EmbeddingModel
+
+    async def __call__(self, artifact_id: str, caller: Caller) -> ReembeddedArtifact:
+        """Embed and write. Raises NotFound, EmbedderDown, Conflict; then the old vectors stay."""
+        artifact = await self.get(artifact_id, caller)
+        return ReembeddedArtifact(await self.store.reembed(artifact.note, caller), self.model)

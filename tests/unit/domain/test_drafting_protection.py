@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from nur.domain.chunks import sha256
+from nur.domain.drafting import ProtectionRules
 from nur.domain.errors import BadRequest
 from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Status, Visibility
-from nur.domain.protection import ProtectionRules
 from nur.domain.writes import Draft, Protection
 from tests.store_notes import START, a_note
 

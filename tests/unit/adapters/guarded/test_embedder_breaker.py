@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nur.adapters.guarded.breaker import Knowledge, ProbePolicy, probe_in
+from nur.adapters.guarded.embedder import Knowledge, ProbePolicy, probe_in
 
 POLICY = ProbePolicy(while_failing_seconds=2.0, while_well_seconds=30.0)
 

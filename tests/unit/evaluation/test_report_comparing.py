@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from nur.evaluation.comparing import paired_bootstrap
+from nur.evaluation.report import paired_bootstrap
 
 DRAW = random.Random(7)
 BEFORE = [float(DRAW.random() < 0.5) for _ in range(200)]

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from nur.domain.drafting import end, expiry, lasting
 from nur.domain.errors import BadRequest
 from nur.domain.notes import NoteMetadata, Retention
-from nur.domain.retention import end, expiry, lasting
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=3)

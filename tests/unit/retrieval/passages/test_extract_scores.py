@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nur.retrieval.passages.atoms import Atoms
-from nur.retrieval.passages.scores import (
+from nur.retrieval.passages.extract import (
     ENOUGH_WORDS,
     K1,
     OWN_CONTEXT,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nur.retrieval.pooling import pool
-from nur.services.indexing.embed_texts import embed_texts
+from nur.services.indexing.chunk_vectors import embed_texts
 from tests.doubles.embedder import InMemoryEmbedder, hashed_words
 
 WORDS = "tea milk water wine lamp hall door roof wall lane".split()

@@ -5,11 +5,11 @@ from uuid import uuid4
 
 from nur.domain.notes import NoteId
 from nur.domain.writes import IndexState
-from nur.services.indexing.wait_until_indexed import LOOK_EVERY_SECONDS, WaitUntilIndexed
+from nur.services.indexing.inspect_outbox import LOOK_EVERY_SECONDS, WaitUntilIndexed
 from tests.doubles.clock import ManualClock
 
 if TYPE_CHECKING:
-    from nur.ports.index_marks import IndexMarks
+    from nur.ports.vector_index import IndexMarks
 
 
 class Marks:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nur.domain.moments import day_of, in_utc, parse_moment
+from nur.domain.times import day_of, in_utc, parse_moment
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
