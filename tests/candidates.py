@@ -10,8 +10,7 @@ import numpy as np
 from nur.domain.chunks import Chunk, StoredChunk, sha256
 from nur.domain.notes import ChunkKey, Kind, Note
 from nur.ports.chunks import OPENING, ChunkWithNote, ScoringView
-from nur.retrieval.pieces.analyse import analyse, piece_vectors
-from nur.retrieval.pieces.cut import cut
+from nur.retrieval.pieces.analyse import analyse, cut, piece_vectors
 from nur.retrieval.ranking.rank import Ranked
 from nur.retrieval.text.analysis import ANALYZER
 from tests.doubles.token_table import HashedTokens

@@ -15,7 +15,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.chunks import CandidateQuery
 from nur.ports.notes import NewChunk, NoteWrite
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 from tests.doubles.embedder import hashed_words
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.adapters.local.static_model import StaticModel
+from nur.adapters.local.embedder import StaticModel
 from nur.retrieval.ranking.term_vectors import TermVector
 from nur.retrieval.text.analysis import ANALYZER
 from tests.benchmarks import baselines, store

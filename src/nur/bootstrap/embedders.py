@@ -129,7 +129,7 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
         return EmbeddingModel(OPENAI_PROVIDER, settings.openai_embed_model, settings.openai_embed_dims)
     if settings.embeddings == MODELS_PROVIDER or (settings.embeddings == "auto" and are_installed()):
         return SENTENCE_MODEL
-    from nur.adapters.local.static_model import DIMENSIONS, NAME
+    from nur.adapters.local.embedder import DIMENSIONS, NAME
 
     return EmbeddingModel(LOCAL_PROVIDER, NAME, DIMENSIONS)
 

@@ -1,4 +1,4 @@
-"""Candidates by time: when notes were said, and the times that they name."""
+"""Candidates by time: when notes were said, the times that they name, and which were stored by a moment."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, or_, select
 
 from nur.adapters.sql.filters import chunks_matching
-from nur.adapters.sql.tables import derivations, memory_note_chunks, memory_notes, note_times
+from nur.adapters.sql.tables import audit_log, derivations, memory_note_chunks, memory_notes, note_times
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.ports.chunks import AskedWindow, CandidateQuery, ScoringView
+
 
 _notes, _chunks, _times, _derived = memory_notes.c, memory_note_chunks.c, note_times.c, derivations.c
 _NAMING = note_times.join(derivations, _derived.derivation_id == _times.derivation_id)
@@ -88,3 +90,21 @@ def _said_in(window: AskedWindow) -> ColumnElement[bool]:
 
 def _names(window: AskedWindow) -> ColumnElement[bool]:
     return and_(_times.first_day < window.end_day, _times.end_day > window.first_day)
+
+
+_audit = audit_log.c
+
+
+def known(connection: Connection, views: list[ScoringView], moment: datetime | None) -> list[ScoringView]:
+    """The candidates whose notes were stored by then; all where no moment is asked for.
+
+    A note whose text was replaced since counts as stored when its first text was: the audit log has that.
+    """
+    if moment is None or not views:
+        return views
+    earlier = select(_audit.note_id).where(_audit.note_id == _notes.note_id, _audit.at <= moment).exists()
+    query = select(_notes.note_id).where(
+        _notes.note_id.in_({view.note_id for view in views}), or_(_notes.ingested_at <= moment, earlier)
+    )
+    found = set(connection.execute(query).scalars())
+    return [view for view in views if view.note_id in found]

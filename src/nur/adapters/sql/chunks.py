@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sqlalchemy import BigInteger, Select, cast, func, or_, select
 
-from nur.adapters.sql.as_of import known
-from nur.adapters.sql.chunk_times import by_time, dated, in_window
+from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
 from nur.adapters.sql.decisions import any_superseded, superseders
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.lexical_index import FoundByWords

@@ -12,8 +12,7 @@ from nur.domain.chunks import sha256
 from nur.domain.kinds import KINDS, TURNS
 from nur.observability.events import EventLog
 from nur.retrieval.chunking import chunk
-from nur.retrieval.pieces.analyse import analyse, piece_vectors
-from nur.retrieval.pieces.cut import cut
+from nur.retrieval.pieces.analyse import analyse, cut, piece_vectors
 from nur.retrieval.ranking.term_vectors import encode_heading, heading
 from nur.retrieval.text.analysis import ANALYZER
 from nur.retrieval.text.tokens import tokenise
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import Kind, Note
     from nur.ports.embedder import TokenTable
     from nur.retrieval.chunking import ChunkingPolicy
-    from nur.retrieval.pieces.analyse import AnalysedPieces
-    from nur.retrieval.pieces.cut import Piece
+    from nur.retrieval.pieces.analyse import AnalysedPieces, Piece
     from nur.retrieval.text.tokens import Tokens
 
 log = EventLog("ChunkingService")

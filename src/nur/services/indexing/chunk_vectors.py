@@ -17,8 +17,7 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.pieces.vectors import quantised, weighted_mean
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool, quantised, weighted_mean
 from nur.retrieval.text import tokens
 
 if TYPE_CHECKING:

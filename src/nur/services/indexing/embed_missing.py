@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import Conflict, EmbedderDown, EmbedderRefused, NurError
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.pieces.stored import piece_texts
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 from nur.services.indexing.chunk_vectors import ChunkTexts, embed_chunks
 
 if TYPE_CHECKING:

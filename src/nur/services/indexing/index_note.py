@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nur.domain.chunks import chunk_public_id
 from nur.domain.notes import Status
 from nur.ports.vector_index import IndexOp, IndexRecord
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

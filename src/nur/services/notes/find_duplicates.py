@@ -10,7 +10,7 @@ import numpy as np
 from nur.domain.filters import NoteFilter
 from nur.domain.writes import NearDuplicate
 from nur.retrieval.fingerprint import numbers
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

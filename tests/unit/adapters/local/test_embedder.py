@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nur.adapters.local.embedder import LocalEmbedder
+from nur.adapters.local.embedder import PIECE_CHARS, LocalEmbedder, StaticModel
 from nur.adapters.local.model_files import read
-from nur.adapters.local.static_model import PIECE_CHARS, StaticModel
 from nur.domain.errors import BadConfiguration
 
 if TYPE_CHECKING:

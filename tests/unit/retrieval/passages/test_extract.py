@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from nur.retrieval.calibration import LOCAL
 from nur.retrieval.passages.atoms import PassageChunk, PassageNote
 from nur.retrieval.passages.extract import FIRST_PASSAGE, NEXT_PASSAGES, SPREAD, extract
-from nur.retrieval.pieces.analyse import analyse, piece_vectors
+from nur.retrieval.pieces.analyse import analyse, cut, piece_vectors
 from nur.retrieval.pieces.atoms import find_atoms
-from nur.retrieval.pieces.cut import cut
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.text.analysis import ANALYZER

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nur.retrieval.pieces.analyse import analyse, piece_vectors
-from nur.retrieval.pieces.cut import cut
+from nur.retrieval.pieces.analyse import analyse, cut, piece_vectors
 from nur.retrieval.pieces.stored import decode_atoms, decode_pieces
 from nur.retrieval.pieces.vectors import decode_vectors, mean_vectors, quantised
 from nur.retrieval.text.analysis import ANALYZER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 from nur.services.indexing.chunk_vectors import embed_texts
 from tests.doubles.embedder import InMemoryEmbedder, hashed_words
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from nur.adapters.local.embedder import LlamaTokens
 from nur.adapters.local.model_files import read
-from nur.adapters.local.static_model import LlamaTokens
 
 FILE = ("wordllama", "l2_supercat_tokenizer_config.json")
 

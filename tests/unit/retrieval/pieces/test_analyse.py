@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nur.retrieval.pieces.analyse import TARGET, cut
 from nur.retrieval.pieces.atoms import LONGEST_ATOM, find_atoms
-from nur.retrieval.pieces.cut import TARGET, cut
 
 LINES = st.sampled_from(
     [

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nur.retrieval.pooling import pool
+from nur.retrieval.pieces.vectors import pool
 
 
 def test_the_mean_has_unit_length() -> None:
