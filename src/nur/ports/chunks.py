@@ -45,6 +45,7 @@ class CorpusStatistics:
     pieces: int
     terms: int  #: all terms of all pieces
     frequencies: Mapping[str, TermFrequency]  #: of the terms asked for; unknown ones are left out
+    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold then; only `look_up` reads them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,7 @@ class CandidateQuery:
     neighbours: Sequence[Neighbour] = ()  #: what the vector index found
     compare_found: bool = True  #: compare chunks found by words with the question, too
     with_model_vectors: bool = False  #: read the vectors of pieces that the store's own model made
+    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold before it was asked
     compare_all: bool = False  #: compare with every vector that matches the filter, not only those not indexed yet
     most_compared: int = 0  #: vectors that may be compared one by one
     embedding_version: str = ""
@@ -156,10 +158,9 @@ class ChunkStore(Protocol):
     async def look_up(
         self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
     ) -> CorpusStatistics:
-        """Counts over everything stored, and for the terms that `terms_of` chooses.
+        """Counts over everything stored, and for the terms that `terms_of` chooses; and what is not indexed yet.
 
-        It is given the words that were stored after the one with this key, in order, and runs in a thread, inside the
-        snapshot.
+        It is given the words that were stored after the one with this key, and runs in a thread, inside the snapshot.
         """
         ...
 

@@ -20,7 +20,7 @@ from tests.store_notes import (
     vector_of,
     write,
 )
-from tests.store_queries import keys_of
+from tests.store_queries import found_keys, index_at, keys_of
 
 if TYPE_CHECKING:
     from nur.domain.notes import Note
@@ -117,3 +117,19 @@ async def test_an_index_misses_nothing_that_it_was_never_told(stores: Stores) ->
 
     assert not found.missed_by_index
     assert len(found.views) == 2
+
+
+async def test_a_chunk_that_is_indexed_while_a_search_runs_is_compared_all_the_same(stores: Stores) -> None:
+    """The index answered before it held the chunk; the snapshot is taken after."""
+    _, held = await indexed(stores, "Tea at four.")
+    late = await store(stores, "Tea at five.")
+    before = (await stores.chunks.look_up(0, 0, lambda _: [])).not_indexed
+    await index_at(stores, late.revision)
+
+    query = a_query(vector=vector_of("tea"), neighbours=[held])
+    assert await found_keys(stores, neighbours=[held]) == {held.chunk_key}
+    found = await stores.chunks.candidates(replace(query, not_indexed=before))
+
+    assert {view.chunk_key for view in found.views} == {held.chunk_key, *await keys_of(stores, late)}
+    missed = await stores.chunks.candidates(replace(query, not_indexed=before, compare_all=True))
+    assert not missed.missed_by_index  # it was not there yet

@@ -7,7 +7,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import BigInteger, Select, cast, func, or_, select
+from sqlalchemy import BigInteger, Select, cast, func, or_, select, true
 
 from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
 from nur.adapters.sql.decisions import any_superseded, superseders
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.adapters.sql.runner import Runner
@@ -49,6 +49,11 @@ if TYPE_CHECKING:
     from nur.domain.notes import NoteId
     from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView, StoredWord
     from nur.ports.embedder import Floats
+
+#: Chunks that are indexed while a search runs are read by their keys; where so many are, all vectors are compared.
+MOST_LATE = 1_000
+#: Where more chunks wait for the index, searches compare none of them and report that they are degraded.
+MOST_STALE = 50_000
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
@@ -129,7 +134,8 @@ def _look_up(
     limit: int,
     terms_of: Callable[[Sequence[StoredWord]], Sequence[str]],
 ) -> CorpusStatistics:
-    return statistics(connection, lexical_index, terms_of(lexical_index.words(connection, after, limit)))
+    counted = statistics(connection, lexical_index, terms_of(lexical_index.words(connection, after, limit)))
+    return replace(counted, not_indexed=not_indexed(connection))
 
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
@@ -192,23 +198,33 @@ def turns_near(
 
 
 def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[ChunkKey], Floats]:
-    """Chunks to compare one by one: those that the index does not hold at their note's revision, or all."""
-    none: tuple[list[ChunkKey], Floats] = [], np.empty((0, 0), dtype=np.float32)
-    if not query.compare_all and connection.execute(_stale().limit(1)).scalar() is None:
-        return none
-    statement = (
+    """Chunks to compare one by one: those that the index does not hold at their note's revision, or all.
+
+    A chunk that was indexed after the index answered, but before this snapshot, is in neither: it is compared as well.
+    """
+    selections: list[ColumnElement[bool]] = [true()]
+    if not query.compare_all:
+        stale = not_indexed(connection)
+        late = query.not_indexed - stale
+        # By their keys, so that the few stale ones lead: a join would walk every chunk (30,000: 130 ms; so: 1 ms).
+        selections = [_vectors.chunk_key.in_(_stale())] if stale else []
+        if late:
+            selections.append(_vectors.chunk_key.in_(late) if len(late) <= MOST_LATE else true())
+    rows: dict[ChunkKey, Floats] = {}
+    for selection in selections:
+        found = connection.execute(_to_compare(query).where(selection).limit(query.most_compared))
+        rows.update((ChunkKey(row.chunk_key), row.vec) for row in found)
+    return list(rows), np.stack(list(rows.values())) if rows else np.empty((0, 0), dtype=np.float32)
+
+
+def _to_compare(query: CandidateQuery) -> Select[int, Floats]:
+    return (
         select(_chunks.chunk_key, _vectors.vec)
         .select_from(memory_note_chunks)
         .join(memory_notes, _notes.note_id == _chunks.note_id)
         .join(note_chunk_embeddings, _vectors.chunk_key == _chunks.chunk_key)
         .where(_vectors.embedding_version == query.embedding_version, chunks_matching(query.where, query.now))
-        .limit(query.most_compared)
     )
-    if not query.compare_all:
-        # By their keys, so that the few stale ones lead: a join would walk every chunk (30,000: 130 ms; so: 1 ms).
-        statement = statement.where(_vectors.chunk_key.in_(_stale()))
-    rows = connection.execute(statement).all()
-    return ([ChunkKey(row.chunk_key) for row in rows], np.stack([row.vec for row in rows])) if rows else none
 
 
 def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
@@ -233,6 +249,11 @@ def _stale() -> Select[int]:
     )
 
 
+def not_indexed(connection: Connection) -> frozenset[ChunkKey]:
+    """Keys of chunks that the index does not hold at their note's revision, mostly none."""
+    return frozenset(map(ChunkKey, connection.execute(_stale().limit(MOST_STALE)).scalars()))
+
+
 class _Nearest(NamedTuple):
     cosines: dict[ChunkKey, float]
     is_complete: bool
@@ -245,7 +266,8 @@ def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
         return _Nearest({}, is_complete=True, missed_by_index=False)
     keys, vectors = to_compare(connection, query)
     indexed = {one.chunk_key: one.similarity for one in query.neighbours}
-    missed = query.compare_all and bool(set(keys) - indexed.keys() - set(connection.execute(_stale()).scalars()))
+    left_out = set(keys) - indexed.keys() - query.not_indexed if query.compare_all else frozenset[ChunkKey]()
+    missed = bool(left_out and left_out - not_indexed(connection))
     if keys and len(keys) >= query.most_compared:
         return _Nearest({}, is_complete=False, missed_by_index=missed)  # the nearest of a part would look like all
     cosines = indexed | _exact(query.vector, keys, vectors)

@@ -191,6 +191,7 @@ class Retrieve:
             neighbours=neighbours,
             compare_found=self.compares_chunks,
             with_model_vectors=self.reads_model_vectors and question.vector is not None,
+            not_indexed=question.statistics.not_indexed,
             compare_all=compare_all and question.vector is not None,
             most_compared=self.most_compared,
             embedding_version=self.embedder.model.version,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nur.domain.search import SearchResult
     from nur.ports.chunks import CandidateQuery, CandidateSet, ChunkWithNote
     from nur.services.search.search import Search
-    from tests.unit.services.conftest import Nur
+    from tests.unit.services.conftest import Nur, OpenWorld
 
 MEMO = "The memo about the harbour crane, its crew and the test in spring, sent to everybody who was at the meeting"
 
@@ -140,3 +140,18 @@ async def test_a_note_that_is_replaced_while_it_is_searched_is_found_as_it_is_no
     search = replace(search, **{stage: replace(getattr(search, stage), chunks=chunks)})
     [hit] = (await search(a_request("where is the tea"))).hits
     assert hit.passages[0].text == "The tea is in the tin by the window."
+
+
+async def test_a_note_that_is_indexed_while_it_is_searched_is_found_by_its_meaning(open_world: OpenWorld) -> None:
+    """Stored before the search; the index answered without it, and holds it when the store is read."""
+    world = await open_world(follows=False)
+    for number in range(4 * retrieve.LEAST_CANDIDATES):  # an index that returns fewer than asked is not relied on
+        await world.add(f"Railway timetable {number}")
+    await world.settle()
+    tea = await world.add("The tea is in the tin by the door.")
+    chunks = MovingChunks(world.stores.chunks.run, world.stores.chunks.lexical_index, [world.drain])
+    search = replace(world.services.search, retrieve=replace(world.services.search.retrieve, chunks=chunks))
+
+    found = await search(a_request("The tea is in the tin by the door.", mode=Mode.DENSE))
+
+    assert ids(found)[0] == tea.note.public_id
