@@ -21,12 +21,13 @@ from tests.servers.postgres_server import PostgresCluster, shared_cluster
 from tests.store_notes import START, a_note, after, at, creation, description, remove, replacement, store, write
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
     from pathlib import Path
 
     from sqlalchemy import Connection
 
     from nur.domain.notes import Note
+    from nur.ports.chunks import StoredWord
 
 
 @pytest.fixture
@@ -129,6 +130,41 @@ async def test_of_two_processes_that_replace_one_note_exactly_one_wins(two: list
         assert found.revision == note.revision + 1
         note = found
     assert (await two[1].chunks.statistics()).chunks == 1
+
+
+async def test_a_word_that_is_committed_late_is_read_all_the_same(two: list[PostgresStores], address: str) -> None:
+    """Its key is smaller than that of a word which was committed, and read, before it."""
+    known: dict[int, str] = {}
+
+    async def read() -> list[StoredWord]:
+        found: list[StoredWord] = []
+
+        def keep(words: Sequence[StoredWord]) -> list[str]:
+            found.extend(words)
+            return []
+
+        await two[0].chunks.look_up(max(known, default=0), 10, keep)
+        return found
+
+    async def read_new() -> list[str]:
+        found = await read()
+        new = [word.word for word in found if word.key not in known]
+        known.update((word.key, word.word) for word in found)
+        return new
+
+    insert = "INSERT INTO lexical_words (term, word) VALUES (%s, %s)"
+    with psycopg.connect(address) as late, psycopg.connect(address, autocommit=True) as early:
+        late.execute(insert, (2, "tea"))
+        early.execute(insert, (4, "milk"))
+        for expected in (["milk"], [], [], []):
+            assert await read_new() == expected
+        late.commit()
+        assert await read_new() == ["tea"]
+        early.execute(insert, (6, "wine"))
+        assert await read_new() == ["wine"]
+        for _ in range(3):
+            assert await read_new() == []
+    assert await read() == []  # nobody writes: nothing is read twice for ever
 
 
 async def test_a_key_is_reserved_by_one_of_two_processes(two: list[PostgresStores]) -> None:

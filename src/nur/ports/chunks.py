@@ -45,7 +45,7 @@ class CorpusStatistics:
     pieces: int
     terms: int  #: all terms of all pieces
     frequencies: Mapping[str, TermFrequency]  #: of the terms asked for; unknown ones are left out
-    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold then; only `look_up` reads them
+    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold then, by `look_up`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

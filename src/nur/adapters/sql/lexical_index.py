@@ -63,7 +63,10 @@ class LexicalIndex(Protocol):
         ...
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order."""
+        """The words that were stored after this one, in order, and any before it that may not have been seen yet.
+
+        Nothing else may be read before them in the same transaction.
+        """
         ...
 
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:

@@ -27,6 +27,7 @@ class Vocabulary:
     chunks: ChunkStore
     token_table: TokenTable
     _words: LikeWords = field(default_factory=LikeWords)
+    _known: set[int] = field(default_factory=set)  #: their terms
     _last: int = 0
     _reading: Lock = field(default_factory=Lock)
 
@@ -43,7 +44,8 @@ class Vocabulary:
 
     def _like(self, read: Sequence[StoredWord], terms: Sequence[QueryTerm]) -> list[LikeTerm]:
         with self._reading:
-            new = [word for word in read if word.key > self._last]  # another search may have read them meanwhile
-            self._last = new[-1].key if new else self._last
+            new = [word for word in read if word.term not in self._known]  # some are read again
+            self._last = max([self._last, *(word.key for word in read)])
+            self._known.update(word.term for word in new)
             self._words.add(new, self.token_table)
             return self._words.like(terms, self.token_table)

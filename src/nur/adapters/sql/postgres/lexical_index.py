@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ARRAY, BigInteger, Float, Integer, String, bindparam, cast, column, func, select, table
 
 from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
+from nur.adapters.sql.postgres.late_rows import LateRows
 from nur.adapters.sql.tables import lexical_totals, lexical_words, memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
@@ -100,6 +101,7 @@ class PostgresLexicalIndex:
     def __init__(self) -> None:
         self._common = CommonTerms()
         self._counted = (0, 0)  #: the last chunk, and how many pieces there were, when they were counted
+        self._late = LateRows("lexical_words")
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
         """Write the lexical rows of new chunks, and the words of their terms."""
@@ -146,10 +148,18 @@ class PostgresLexicalIndex:
         return rank
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order; one that is committed late may be missed."""
-        return [
-            StoredWord(*row) for row in connection.execute(_WORDS_AFTER.where(_words.word_key > after).limit(limit))
-        ]
+        """The words that were stored after this one, in order, and before them those that may have come late.
+
+        Nothing else may be read before them in the same transaction.
+        """
+        if limit <= 0:
+            return []
+        with self._late.reading(connection, after) as reading:
+            again = _WORDS_AFTER.where(_words.word_key > reading.settled, _words.word_key <= after)
+            late = connection.execute(again).all() if reading.settled < after else []
+            new = connection.execute(_WORDS_AFTER.where(_words.word_key > after).limit(limit)).all()
+            reading.last = new[-1].word_key if new else after
+        return [StoredWord(*row) for row in (*late, *new)]
 
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
         """How common each term is among so many pieces; unknown terms are left out."""
