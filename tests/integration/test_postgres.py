@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -22,7 +24,6 @@ from tests.store_notes import START, a_note, after, at, creation, description, r
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -44,6 +45,24 @@ async def two(address: str, tmp_path: Path) -> AsyncIterator[list[PostgresStores
     yield both
     for stores in both:
         await stores.close()
+
+
+PROJECT = Path(__file__).parents[2]
+#: Another process that reserves a key and never gets to answer.
+DYING = """
+import asyncio, pathlib, sys
+from nur.adapters.sql.postgres.stores import PostgresStores
+from tests.store_notes import START, at
+
+async def main():
+    stores = PostgresStores(sys.argv[1], pathlib.Path(sys.argv[2]), allow_unsynced=True)
+    await stores.open(START)
+    assert await stores.idempotency.reserve("key", "hash", at(call_id="dying")) is None
+    print("reserved", flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture
@@ -172,6 +191,23 @@ async def test_a_key_is_reserved_by_one_of_two_processes(two: list[PostgresStore
     records = await asyncio.gather(*reserving)
     assert records.count(None) == 1
     assert {record.request_hash for record in records if record is not None} == {"hash"}
+
+
+async def test_the_key_of_a_killed_process_is_free_at_once(
+    two: list[PostgresStores], address: str, tmp_path: Path
+) -> None:
+    arguments = [sys.executable, "-c", DYING, address, str(tmp_path / "dying")]
+    dying = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE, cwd=PROJECT)
+    assert dying.stdout is not None
+    assert await dying.stdout.readline() == b"reserved\n"
+    assert await two[0].idempotency.reserve("key", "hash", at(call_id="again")) is not None
+    dying.kill()
+    await dying.wait()
+    async with asyncio.timeout(30):  # PostgreSQL notices the closed connection by itself; no time passes for Nur
+        while await two[0].idempotency.reserve("key", "hash", at(call_id="again")) is not None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert await two[1].idempotency.reserve("key", "hash", at(call_id="third")) is not None  # its process runs
+    assert await two[0].idempotency.reserve("key", "hash", at(call_id="third")) is not None  # asked of itself
 
 
 async def test_transactions_that_wait_for_each_other_are_run_again(two: list[PostgresStores]) -> None:

@@ -30,6 +30,9 @@ class WriteContext:
     principal: Principal
     call_id: str
     now: datetime
+    reservation: str | None = (
+        None  #: the idempotency key that the call has reserved, and must still have when it writes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,18 @@ class Caller:
 
     principal: Principal
     call_id: str  #: names the request in the log, in the audit log and under an idempotency key
+    idempotency_key: str | None = None  #: as the caller chose it
 
     @property
     def tenant(self) -> str:
         """The only tenant whose notes this caller reads and writes."""
         return self.principal.tenant
 
+    @property
+    def reservation(self) -> str | None:
+        """The key as it is stored: keys of two principals never meet."""
+        return None if self.idempotency_key is None else f"{self.principal.name}:{self.idempotency_key}"
+
     def at(self, now: datetime) -> WriteContext:
         """The context of a write that this caller makes now."""
-        return WriteContext(self.principal, self.call_id, now)
+        return WriteContext(self.principal, self.call_id, now, self.reservation)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from nur.domain.access import WriteContext
 
-#: A reservation without a response counts as abandoned after this long: its process died.
+#: A reservation without a response counts as abandoned after this long, or as soon as its process is known to be gone.
 RESERVATION_SECONDS = 60.0
 
 
@@ -40,7 +40,8 @@ class IdempotencyStore(Protocol):
     async def reserve(self, key: str, request_hash: str, context: WriteContext) -> IdempotencyRecord | None:
         """Reserve an idempotency key. Returns None when reserved, else the existing record.
 
-        The call id of the context joins the key with what the call commits, as the audit log records it.
+        The call id of the context joins the key with what the call commits, as the audit log records it. A write whose
+        context names a reservation that another call has taken over raises CallInProgress.
         """
         ...
 
@@ -48,8 +49,8 @@ class IdempotencyStore(Protocol):
         """Keep the response under the key."""
         ...
 
-    async def release(self, tenant: str, key: str) -> None:
-        """Free the key of a failed call, unless it has a response or the call committed something."""
+    async def release(self, tenant: str, key: str, call_id: str) -> None:
+        """Free the key of a failed call, unless it has a response, another call has it, or the call committed."""
         ...
 
     async def purge(self, before: datetime) -> int:

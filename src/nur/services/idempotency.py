@@ -43,12 +43,12 @@ class Idempotency:
     index_marks: IndexMarks
     clock: Clock
 
-    async def reserve(self, key: str, request_hash: str, caller: Caller) -> SavedResponse | UnansweredWrite | None:
-        """Reserve the key. Returns None when the call is to be executed now, else what its first attempt came to.
+    async def reserve(self, request_hash: str, caller: Caller) -> SavedResponse | UnansweredWrite | None:
+        """Reserve the caller's key. Returns None when the call is to be executed now, else what came of it before.
 
         Raises IdempotencyKeyReused, CallInProgress, and NotFound for a written note that was purged since.
         """
-        record = await self.store.reserve(_name(key, caller), request_hash, caller.at(self.clock.now()))
+        record = await self.store.reserve(_key(caller), request_hash, caller.at(self.clock.now()))
         if record is None:
             return None
         if record.request_hash != request_hash:
@@ -59,13 +59,13 @@ class Idempotency:
             raise CallInProgress("The first call is still being answered.")
         return await self._unanswered(record.committed, caller.tenant)
 
-    async def save(self, key: str, caller: Caller, status_code: int, content: Mapping[str, Any]) -> None:
+    async def save(self, caller: Caller, status_code: int, content: Mapping[str, Any]) -> None:
         """Keep the response under the key."""
-        await self.store.save_response(caller.tenant, _name(key, caller), status_code, content)
+        await self.store.save_response(caller.tenant, _key(caller), status_code, content)
 
-    async def release(self, key: str, caller: Caller) -> None:
+    async def release(self, caller: Caller) -> None:
         """Free the key of a failed call, unless the call committed something."""
-        await self.store.release(caller.tenant, _name(key, caller))
+        await self.store.release(caller.tenant, _key(caller), caller.call_id)
 
     async def _unanswered(self, committed: CommittedChange, tenant: str) -> UnansweredWrite:
         if committed.action == "delete":
@@ -80,8 +80,10 @@ class Idempotency:
         return UnansweredWrite(Stored(note=written, outcome=_outcome(committed), index_state=state))
 
 
-def _name(key: str, caller: Caller) -> str:
-    return f"{caller.principal.name}:{key}"
+def _key(caller: Caller) -> str:
+    if caller.reservation is None:
+        raise ValueError("only calls with an idempotency key come here")
+    return caller.reservation
 
 
 def _outcome(committed: CommittedChange) -> Outcome:

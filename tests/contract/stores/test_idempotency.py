@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from nur.domain.errors import CallInProgress
 from nur.ports.idempotency import RESERVATION_SECONDS, CommittedChange, IdempotencyRecord
-from tests.store_notes import START, a_note, after, at, creation, remove
+from tests.store_notes import ALL, START, a_note, after, at, creation, remove
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,9 +28,11 @@ async def reserve(
     return await stores.idempotency.reserve("k", request_hash, at(now, **context))
 
 
-async def committed_in(stores: Stores, call_id: str, text: str = "Tea.", **changes: Any) -> Note:
+async def committed_in(
+    stores: Stores, call_id: str, text: str = "Tea.", *, reservation: str | None = None, **changes: Any
+) -> Note:
     note = a_note(text, **changes)
-    await stores.notes.write(creation(note, text), at(call_id=call_id))
+    await stores.notes.write(creation(note, text), replace(at(call_id=call_id), reservation=reservation))
     return note
 
 
@@ -36,7 +42,7 @@ async def test_a_key_is_reserved_once_and_its_response_kept(stores: Stores) -> N
     assert await reserve(stores, tenant="acme") is None  # another tenant's key is another key
 
     await stores.idempotency.save_response("default", "k", 201, {"note_id": "note_1"})
-    await stores.idempotency.release("default", "k")
+    await stores.idempotency.release("default", "k", "call")
 
     answered = IdempotencyRecord("hash", 201, {"note_id": "note_1"})
     assert await reserve(stores, request_hash="other") == answered
@@ -52,7 +58,7 @@ async def test_of_many_who_reserve_a_key_at_once_one_gets_it(stores: Stores) -> 
 
 async def test_the_key_of_a_failed_or_abandoned_call_is_free_again(stores: Stores) -> None:
     assert await reserve(stores) is None
-    await stores.idempotency.release("default", "k")
+    await stores.idempotency.release("default", "k", "call")
     assert await reserve(stores) is None
     assert await reserve(stores, after(RESERVATION_SECONDS - 0.000001)) == NO_RESPONSE
     assert await reserve(stores, LATE) is None
@@ -63,7 +69,7 @@ async def test_a_call_that_died_after_its_write_is_known_by_what_it_committed(st
     note = await committed_in(stores, "call")
     await committed_in(stores, "another", "Another call's.")
 
-    await stores.idempotency.release("default", "k")  # it committed, so the key stays
+    await stores.idempotency.release("default", "k", "call")  # it committed, so the key stays
     assert await reserve(stores, call_id="again") == NO_RESPONSE
 
     committed = CommittedChange(note.public_id, "store", 1)
@@ -71,6 +77,20 @@ async def test_a_call_that_died_after_its_write_is_known_by_what_it_committed(st
     await stores.idempotency.save_response("default", "k", 201, {"note_id": note.public_id})
     answered = IdempotencyRecord("hash", 201, {"note_id": note.public_id})
     assert await reserve(stores, LATE, call_id="again") == answered
+
+
+async def test_a_call_whose_key_was_taken_over_writes_nothing(stores: Stores) -> None:
+    """It took longer than anybody waits, and is not dead: the same call is under way elsewhere."""
+    await reserve(stores, call_id="slow")
+    assert await reserve(stores, LATE, call_id="again") is None
+
+    with pytest.raises(CallInProgress):
+        await committed_in(stores, "slow", reservation="k")
+    await stores.idempotency.release("default", "k", "slow")  # it is not the slow call's any more
+    assert await reserve(stores, LATE, call_id="third") == NO_RESPONSE
+    note = await committed_in(stores, "again", reservation="k")
+
+    assert [one.note_id for one in await stores.notes.page(ALL, START, limit=9)] == [note.note_id]
 
 
 async def test_of_several_commits_of_a_call_the_last_is_known(stores: Stores) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, text
 
+from nur.adapters.sql.idempotency import keep_reservation
 from nur.adapters.sql.tables import audit_log
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def audit(
     other: NoteId | None = None,
 ) -> None:
     """Add a line. Without a `change` it is no change of the note: it was embedded or cut again."""
+    keep_reservation(connection, context)
     if connection.dialect.name == "postgresql":  # numbers are drawn before lines are committed
         connection.execute(_SHARE, {"key": WRITERS_LOCK})
     connection.execute(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import delete, insert, select, update
 
 from nur.adapters.sql.tables import audit_log, idempotency_keys
+from nur.domain.errors import CallInProgress
 from nur.ports.idempotency import RESERVATION_SECONDS, CommittedChange, IdempotencyRecord
 
 if TYPE_CHECKING:
@@ -24,23 +25,37 @@ _keys = idempotency_keys.c
 _audit = audit_log.c
 
 
+class Owner(Protocol):
+    """This process among those that have the store open."""
+
+    @property
+    def number(self) -> int:
+        """No other process that runs has it."""
+        ...
+
+    def is_gone(self, connection: Connection, number: int) -> bool:
+        """Whether the process with this number no longer runs."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SqlIdempotencyStore:
     """Idempotency keys in one table, joined with the audit log by the call's id."""
 
     run: Runner
+    owner: Owner | None = None  #: None: no other process has the store open
 
     async def reserve(self, key: str, request_hash: str, context: WriteContext) -> IdempotencyRecord | None:
         """Reserve an idempotency key. Returns None when reserved, else the existing record."""
-        return await self.run.write(_reserve, key, request_hash, context)
+        return await self.run.write(_reserve, key, request_hash, context, self.owner)
 
     async def save_response(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
         """Keep the response under the key."""
         await self.run.write(_save_response, tenant, key, status_code, response)
 
-    async def release(self, tenant: str, key: str) -> None:
-        """Free the key of a failed call, unless it has a response or the call committed something."""
-        await self.run.write(_release, tenant, key)
+    async def release(self, tenant: str, key: str, call_id: str) -> None:
+        """Free the key of a failed call, unless it has a response, another call has it, or the call committed."""
+        await self.run.write(_release, tenant, key, call_id)
 
     async def purge(self, before: datetime) -> int:
         """Delete keys from before then and return how many."""
@@ -58,12 +73,23 @@ def _is_key(tenant: str, key: str) -> tuple[ColumnElement[bool], ColumnElement[b
     return _keys.tenant_id == tenant, _keys.idempotency_key == key
 
 
-def _reserve(connection: Connection, key: str, request_hash: str, context: WriteContext) -> IdempotencyRecord | None:
+def keep_reservation(connection: Connection, context: WriteContext) -> None:
+    """See that the call still has its key, and that it has it until the write is committed. Raises CallInProgress."""
+    if context.reservation is None:
+        return
+    own = select(_keys.call_id).where(*_is_key(context.principal.tenant, context.reservation))
+    if connection.execute(own.with_for_update(read=True, key_share=True)).scalar() != context.call_id:
+        raise CallInProgress("Another call under this Idempotency-Key has taken over; nothing was written.")
+
+
+def _reserve(
+    connection: Connection, key: str, request_hash: str, context: WriteContext, owner: Owner | None
+) -> IdempotencyRecord | None:
     tenant = context.principal.tenant
-    row = connection.execute(select(idempotency_keys).where(*_is_key(tenant, key))).first()
+    # Locked: a write of the first call is either committed by now, or finds that its key is gone.
+    row = connection.execute(select(idempotency_keys).where(*_is_key(tenant, key)).with_for_update()).first()
     if row is not None:
-        expired = row.created_at <= context.now - timedelta(seconds=RESERVATION_SECONDS)
-        abandoned = row.status_code is None and expired
+        abandoned = row.status_code is None and _is_abandoned(connection, row, context.now, owner)
         committed = _committed(connection, row) if abandoned else None
         if committed is not None or not abandoned:
             return IdempotencyRecord(row.request_hash, row.status_code, row.response, committed)
@@ -75,9 +101,16 @@ def _reserve(connection: Connection, key: str, request_hash: str, context: Write
             request_hash=request_hash,
             call_id=context.call_id,
             created_at=context.now,
+            owner=None if owner is None else owner.number,
         )
     )
     return None
+
+
+def _is_abandoned(connection: Connection, row: Row[Any], now: datetime, owner: Owner | None) -> bool:
+    if row.created_at <= now - timedelta(seconds=RESERVATION_SECONDS):
+        return True
+    return owner is not None and row.owner is not None and owner.is_gone(connection, row.owner)
 
 
 def _committed(connection: Connection, reserved: Row[Any]) -> CommittedChange | None:
@@ -99,11 +132,11 @@ def _save_response(
     connection.execute(row.values(status_code=status_code, response=dict(response)))
 
 
-def _release(connection: Connection, tenant: str, key: str) -> None:
-    open_key = (*_is_key(tenant, key), _keys.status_code.is_(None))
+def _release(connection: Connection, tenant: str, key: str, call_id: str) -> None:
+    open_key = (*_is_key(tenant, key), _keys.call_id == call_id, _keys.status_code.is_(None))
     row = connection.execute(select(idempotency_keys).where(*open_key)).first()
     if row is not None and _committed(connection, row) is None:
-        connection.execute(delete(idempotency_keys).where(*_is_key(tenant, key)))
+        connection.execute(delete(idempotency_keys).where(*open_key))
 
 
 def _purge(connection: Connection, before: datetime) -> int:

@@ -1,5 +1,6 @@
 """Notes of every kind by their public id: list, get, edit, delete."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -248,9 +249,10 @@ async def delete_note(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Move a note to the trash, where it stays for 30 days; nothing finds it from then on."""
+    keyed = replace(caller, idempotency_key=idempotency_key)
 
     async def act() -> Response:
-        await services.forget(note_id, None, caller, revision=expected_revision(if_match))
+        await services.forget(note_id, None, keyed, revision=expected_revision(if_match))
         return answered(None, 204)
 
-    return await once(request, services, caller, idempotency_key, act)
+    return await once(request, services, keyed, act)

@@ -1,6 +1,7 @@
 """What every write has: a receipt, a wait for the index where asked for, and an idempotency key."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -100,25 +101,24 @@ async def once(
     request: Request,
     services: Services,
     caller: Caller,
-    key: str | None,
     act: Callable[[], Awaitable[Response]],
 ) -> Response:
     """Execute the call, or repeat its first response. A call that failed may be made again under its key.
 
     A call whose process died after the commit is answered by what the audit log recorded under its call id.
     """
-    if key is None:
+    if caller.idempotency_key is None:
         return await act()
     body = (await request.body()).decode("utf-8", "replace")
     request_hash = sha256(f"{request.method} {request.url.path}?{request.url.query}\n{body}")
-    earlier = await services.idempotency.reserve(key, request_hash, caller)
+    earlier = await services.idempotency.reserve(request_hash, caller)
     if isinstance(earlier, SavedResponse):
         return _replay(earlier.status_code, dict(earlier.content))
     if earlier is None:
         try:
             response = await act()
         except Exception:  # not when cancelled: the write may be under way, and the audit log will have it
-            await services.idempotency.release(key, caller)
+            await services.idempotency.release(caller)
             raise
     elif earlier.stored is None:
         response = answered(None, 204)
@@ -126,7 +126,7 @@ async def once(
         response = _receipt(earlier.stored, earlier.stored.index_state)
     kept = {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
     content = {"body": bytes(response.body).decode(), "headers": kept}
-    await services.idempotency.save(key, caller, response.status_code, content)
+    await services.idempotency.save(caller, response.status_code, content)
     return response
 
 
@@ -149,8 +149,8 @@ class Write:
         wait_seconds: Annotated[float, Query(ge=0, le=30, description="how long to wait at most")] = 10,
         idempotency_key: IdempotencyKey = None,
     ) -> None:
-        self.caller = caller
-        self._request, self._services, self._key = request, services, idempotency_key
+        self.caller = replace(caller, idempotency_key=idempotency_key)
+        self._request, self._services = request, services
         self._wait, self._seconds = wait, wait_seconds
 
     async def __call__(self, act: Callable[[], Awaitable[Stored]]) -> Response:
@@ -159,7 +159,7 @@ class Write:
         async def answer() -> Response:
             return await self._answer(await act())
 
-        return await once(self._request, self._services, self.caller, self._key, answer)
+        return await once(self._request, self._services, self.caller, answer)
 
     async def _answer(self, stored: Stored) -> Response:
         """The receipt; once the note is indexed, with near duplicates."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nur.adapters.sql import migrations
 from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.folder import DataFolder
+from nur.adapters.sql.idempotency import SqlIdempotencyStore
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
+from nur.adapters.sql.postgres.presence import Presence
 from nur.adapters.sql.postgres.runner import PostgresRunner, cause_of, reason
 from nur.adapters.sql.stores import SqlStores
 from nur.domain.errors import BadConfiguration
@@ -37,6 +39,8 @@ class PostgresStores(SqlStores):
     def __init__(self, address: str, folder: Path, *, pool_size: int = POOL_SIZE, allow_unsynced: bool = False) -> None:
         self._runner = PostgresRunner(StoreCondition(cause_of))
         super().__init__(self._runner, PostgresLexicalIndex())
+        self._presence = Presence()
+        self.idempotency = SqlIdempotencyStore(self._runner, self._presence)
         self._address = address
         self._folder = DataFolder(folder)
         self._pool_size = pool_size
@@ -59,6 +63,7 @@ class PostgresStores(SqlStores):
 
     def _connect(self) -> Engine:
         engine = make_engine(self._address, self._pool_size)
+        event.listen(engine, "connect", self._presence.show)
         try:
             self._prepare(engine)
         except BaseException:

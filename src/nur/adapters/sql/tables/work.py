@@ -47,6 +47,7 @@ idempotency_keys = Table(
     Column("call_id", String, nullable=False),  #: what the call committed is in the audit log under it
     Column("status_code", Integer),
     Column("response", JSON),
+    Column("owner", Integer),  #: the process that answers the call, where several have the store open
     Column("created_at", Moment, nullable=False),
     Index("ix_idempotency_created", "created_at"),
 )
