@@ -86,7 +86,7 @@ profiles: .venv/.dev ## the tests of tools and routes on every profile: embedded
 	done
 	$(BIN)/python -m pytest -n 2 tests/contract tests/integration/test_notes_state_machine.py tests/faults/test_killed_server.py tests/faults/test_killed_replicas.py
 
-faults: .venv/.dev ## kill -9 sweeps and other slow fault tests
+faults: .venv/.dev ## kill -9 sweeps and other slow fault tests; `NUR_FAULT_NOTES=10000 make faults` makes the long ones longer
 	$(BIN)/python -m pytest tests/faults -n 2
 
 mutants: .venv/.dev ## change the code in a sample of places and see whether the fast tests notice; `make mutants ROOMS=domain SAMPLE=50`

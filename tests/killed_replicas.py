@@ -48,7 +48,7 @@ class ReplicasOnslaught(Onslaught):
     async def _kill_and_restart(self) -> None:
         """Until it is over; leaves everything up."""
         while True:
-            target = self._acknowledged + self._random.randint(*self.between_kills)
+            target = self._acknowledged + self._random.randint(*self._between)
             while self._acknowledged < target:
                 if self._over.is_set():
                     self._address = self._urls[0]

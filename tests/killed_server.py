@@ -1,7 +1,8 @@
 """Clients that write, edit and delete notes over REST while the server is killed and restarted at random.
 
 Each client owns its notes and keeps a plain record of what was acknowledged. A call that dies with the server is asked
-again under its idempotency key, and must answer as if nothing had happened: done once, whenever the server died.
+again under its idempotency key, and must answer as if nothing had happened: done once, whenever the server died. Of
+some notes clients ask, as soon as a write is acknowledged, whether a search finds them as they are now.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ CLIENTS = 8
 LAST_NOTES = 8  #: written when no more kills come
 SAMPLES = 100  #: notes that are looked up in the index by their vectors
 PATIENCE_SECONDS = 120.0
+INDEXING_SECONDS = 600.0  #: for what clients stored faster than it could be indexed
+BELL = "The bell rang."
+#: A strike comes so often in a run, whatever its length: each takes some seconds.
+STRIKES = 45
 
 
 @dataclass
@@ -31,10 +36,11 @@ class Onslaught:
 
     folder: Path
     seed: int
-    between_kills: tuple[int, int] = (5, 150)  #: calls answered in each life of the server, however slow it is
+    between_kills: tuple[int, int] | None = None  #: calls answered in each life of the server, however slow it is
     texts: dict[str, str] = field(default_factory=dict)  #: what is acknowledged, by note
     deleted: set[str] = field(default_factory=set)
     restarts: int = 0
+    searches: int = 0
 
     def __post_init__(self) -> None:
         self._server = NurProcess(self.folder, LOG_LEVEL="ERROR")
@@ -43,9 +49,12 @@ class Onslaught:
         self._over = asyncio.Event()
         self._address = ""
         self._acknowledged = 0
+        self._between = (0, 0)
+        self._http = httpx2.AsyncClient(timeout=30)  # one for all: making a client takes longer than most calls
 
     async def survive(self, notes: int) -> None:
         """Write so many notes, edit half of them and delete a quarter, under kill -9."""
+        self._between = self.between_kills or _between(notes)
         await self._start()
         killing = asyncio.create_task(self._kill_and_restart())
         try:
@@ -59,6 +68,7 @@ class Onslaught:
         finally:
             self._over.set()
             await asyncio.gather(killing, return_exceptions=True)
+            await self._http.aclose()
             await self._end()
 
     async def _end(self) -> None:
@@ -76,7 +86,7 @@ class Onslaught:
         that nobody waits for any more.
         """
         while True:
-            target = self._acknowledged + self._random.randint(*self.between_kills)
+            target = self._acknowledged + self._random.randint(*self._between)
             while self._acknowledged < target:
                 if self._over.is_set():
                     return
@@ -88,22 +98,37 @@ class Onslaught:
 
     async def _client(self, place: int, notes: int) -> None:
         for number in range(notes):
-            text = f"Client {place} wrote note {number}: {'lamp ' * (number % 7)}{'hall. ' * (number % 300)}"
+            word, edited_word = f"w{place}x{number}", f"e{place}x{number}"  # that no other note has
+            text = f"Client {place} wrote note {word}: {'lamp ' * (number % 7)}{'hall. ' * (number % 300)}"
             if number % 5 == 4:  # what happens twice is two events: nothing but the key keeps a second try from that
-                text = "The bell rang."
+                text = BELL
             kind = "events" if number % 5 == 4 else "notes"
             receipt = await self._call("POST", f"/v2/{kind}", {"text": text}, expect=201)
-            name = receipt["note_id"]
-            assert name not in self.texts, "an id was given twice"
-            self.texts[name] = text
+            note = receipt["note_id"]
+            assert note not in self.texts, "an id was given twice"
+            self.texts[note] = text
+            if number % 10 == 0:
+                assert note in await self._found(word)
             if number % 2:
-                self.texts[name] = f"Client {place} edited note {number}."
-                edited = await self._call("PATCH", f"/v2/notes/{name}", {"text": self.texts[name]}, 1, expect=200)
+                self.texts[note] = f"Client {place} edited note {edited_word}."
+                edited = await self._call("PATCH", f"/v2/notes/{note}", {"text": self.texts[note]}, 1, expect=200)
                 assert (edited["revision"], edited["version"]) == (2, 2)
+            if number % 20 in (1, 13):
+                assert self.texts[note] in (await self._found(edited_word))[note]
+                assert note not in await self._found(word)
             if number % 4 == 3:
-                await self._call("DELETE", f"/v2/notes/{name}", None, 2, expect=204)
-                del self.texts[name]
-                self.deleted.add(name)
+                await self._call("DELETE", f"/v2/notes/{note}", None, 2, expect=204)
+                del self.texts[note]
+                self.deleted.add(note)
+            if number % 20 == 7:
+                assert note not in await self._found(edited_word)
+
+    async def _found(self, word: str) -> dict[str, str]:
+        """What a search for a word shows of each note that has it."""
+        self.searches += 1
+        question = {"query": word, "top_k": 10, "payload": "l2"}
+        answer = await self._call("POST", "/v2/searches", question, expect=200)
+        return {item["note_id"]: item["text"] for item in answer["items"] if word in item["text"]}
 
     async def _call(self, method: str, path: str, body: Any, revision: int | None = None, *, expect: int) -> Any:
         """Ask until there is an answer. A write that was committed when the server died answers as if it had not."""
@@ -112,8 +137,9 @@ class Onslaught:
             while True:
                 await self._up.wait()
                 try:
-                    async with httpx2.AsyncClient(base_url=self._somewhere(), timeout=30) as client:
-                        response = await client.request(method, path, json=body, headers=headers)
+                    response = await self._http.request(
+                        method, f"{self._somewhere()}{path}", json=body, headers=headers
+                    )
                 except httpx2.HTTPError:
                     await asyncio.sleep(0.05)
                     continue
@@ -136,8 +162,9 @@ class Onslaught:
             for name in list(self.deleted)[:20]:
                 assert (await client.get(f"/v2/notes/{name}")).status_code == 404
             await _indexed(client)
-            newest = list(self.texts)[-LAST_NOTES:]
-            for name in {*newest, *self._random.sample(list(self.texts), min(len(self.texts), SAMPLES))}:
+            newest = [name for name in list(self.texts)[-LAST_NOTES:] if self.texts[name] != BELL]
+            told_apart = [name for name, text in self.texts.items() if text != BELL]
+            for name in {*newest, *self._random.sample(told_apart, min(len(told_apart), SAMPLES))}:
                 await self._found_by_its_vector(client, name)
 
     async def _found_by_its_vector(self, client: httpx2.AsyncClient, name: str) -> None:
@@ -145,6 +172,11 @@ class Onslaught:
         question = {"query": self.texts[name], "mode": "dense", "top_k": 100, "payload": "l0"}
         items = (await client.post("/v2/searches", json=question)).json()["items"]
         assert name in {found for item in items for found in (item["note_id"], *item["duplicates"])}
+
+
+def _between(notes: int) -> tuple[int, int]:
+    calls = notes * 7 // 4 // STRIKES  # each note is written, half of them are edited, a quarter deleted
+    return max(3, calls // 2), max(12, calls * 3 // 2)
 
 
 async def _every_note(client: httpx2.AsyncClient) -> dict[str, str]:
@@ -163,7 +195,7 @@ async def _every_note(client: httpx2.AsyncClient) -> dict[str, str]:
 
 
 async def _indexed(client: httpx2.AsyncClient) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(INDEXING_SECONDS):
         while (await client.get("/v2/admin/outbox")).json()["pending"]:  # noqa: ASYNC110
             await asyncio.sleep(0.2)
     assert (await client.get("/v2/admin/outbox")).json()["dead"] == 0

@@ -6,8 +6,8 @@ NurError
 │   ├── NotFound            the caller: there is no such note
 │   └── IdempotencyKeyReused the caller: the key belongs to another call
 ├── Conflict                try again: another write came first, nothing was written
-│   ├── StaleRevision       the caller: read the note again, it is not as it was
-│   └── CallInProgress      try again: the first call under the key is still being answered
+│   └── StaleRevision       the caller: read the note again, it is not as it was
+├── CallInProgress          try again: another call under the key is still being answered
 ├── Unavailable             try again; the vendor's own error is __cause__
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider will never embed it: key or input
@@ -72,10 +72,11 @@ class StaleRevision(Conflict):
     retryable = False
 
 
-class CallInProgress(Conflict):
-    """The first call under the idempotency key is still being answered."""
+class CallInProgress(NurError):
+    """Another call under the idempotency key is still being answered. No Conflict: the write must not be repeated."""
 
     code = "idempotency_in_progress"
+    retryable = True
 
 
 class Unavailable(NurError):
