@@ -38,7 +38,7 @@ async def test_the_route_tells_what_became_of_every_candidate(server: NurProcess
     found = await searched(server)
     told = httpx2.get(f"{server.url}/v2/searches/{found['search_id']}/explain").json()
     assert told["query"] == "when is tea drunk?"
-    assert [one["verdict"] for one in told["candidates"]] == ["returned", "beyond_limit"]
+    assert [one["outcome"] for one in told["candidates"]] == ["returned", "beyond_limit"]
     assert told["items"][0]["item_id"] == found["hits"][0]["item_id"]
     assert "Tea is drunk at four" not in json.dumps(told)  # ids and numbers, no texts
 

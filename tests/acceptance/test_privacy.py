@@ -219,7 +219,7 @@ async def test_an_explanation_does_not_know_what_the_caller_may_not_see(open_wit
         for name in (secret, deleted, "mem_none"):
             explained = (await services.explain(result.search_id, BEN, name)).note
             assert explained is not None
-            assert (explained.verdict, explained.why) == ("unknown", "There is no such note.")
+            assert (explained.outcome, explained.why) == ("unknown", "There is no such note.")
 
 
 @pytest.mark.parametrize(

@@ -153,14 +153,14 @@ async def test_a_search_can_be_traced_to_its_candidates(rest: Rest) -> None:
     trace = await rest.ok("GET", f"/v2/admin/traces/{found['trace_id']}")
     assert trace["search_id"] == found["search_id"]
     assert {one["public_id"] for one in trace["candidates"]} == {note["note_id"]}
-    assert trace["candidates"][0]["verdict"] == "returned"
+    assert trace["candidates"][0]["outcome"] == "returned"
     item = await rest.ok("GET", f"/v2/admin/trace-items/{trace['items'][0]['item_id']}")
     assert item["chunk_id"] == trace["items"][0]["chunk_id"]
     assert item["scores"]["score"] > 0
     hit = found["items"][0]
     for named in (trace["items"][0], item):
         assert (named["note_id"], named["chunk_id"]) == (hit["note_id"], hit["chunk_id"])
-    assert (hit["note_id"], item["verdict"]) == (note["note_id"], "returned")
+    assert (hit["note_id"], item["outcome"]) == (note["note_id"], "returned")
     assert item["why"].startswith("Returned at place 1: score")
     explained = await rest.ok("GET", f"/v2/searches/{found['search_id']}/explain?note={note['note_id']}")
     assert explained["note"]["why"] == item["why"]

@@ -229,7 +229,7 @@ async def test_a_search_can_be_explained_after_a_restart(open_door: OpenDoor) ->
     async with open_door() as nur:
         explained = await nur.services.explain(UUID(found["search_id"]), LOCAL_CALLER, found["hits"][0]["id"])
         assert explained.note is not None
-        assert explained.note.verdict == "returned"
+        assert explained.note.outcome == "returned"
         assert str(explained.trace.trace_id) == found["trace_id"]
         item = await nur.services.search_log.find_item(UUID(found["hits"][0]["item_id"]), LOCAL_CALLER)
         assert item is not None

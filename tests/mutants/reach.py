@@ -49,8 +49,8 @@ class Reach:
             found = self._of(lambda name: name == str(module)) or self._of(
                 lambda name: Path(name).parent == module.parent
             )
-        own = f"/{module.parent}/test_{module.stem}.py"
-        return sorted(found, key=lambda test: (own not in test, self._seconds[test], test))[:most]
+        own = tuple(f"/{module.parent}/test_{module.stem}{end}" for end in (".py", "_"))
+        return sorted(found, key=lambda test: (not any(name in test for name in own), self._seconds[test], test))[:most]
 
     def acts_on_import(self, module: Path, change: Change) -> bool:
         """Whether a change is one of a constant or a default, or of a function that only runs while modules load."""

@@ -24,6 +24,7 @@ PRIVATE_WORDS = {
     "desk": "idempotency",
     "deed": "committed change",
     "glances?": "scoring view",
+    "shortlist": "best notes",
     "upkeep": "outbox, vectors, retention",
     "hears?": "is called with, receives",
 }

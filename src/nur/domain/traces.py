@@ -33,7 +33,7 @@ class TracedCandidate(NamedTuple):
     """
 
     chunk_key: ChunkKey
-    verdict: CandidateOutcome
+    outcome: CandidateOutcome
     public_id: str | None = None  #: None, like all that follows, for what is not visible
     chunk_index: int | None = None
     place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut

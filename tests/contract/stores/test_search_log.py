@@ -53,7 +53,7 @@ def a_trace(**changes: Any) -> Trace:
             "candidates": (
                 TracedCandidate(
                     chunk_key=ChunkKey(7),
-                    verdict=CandidateOutcome.RETURNED,
+                    outcome=CandidateOutcome.RETURNED,
                     public_id="mem_1",
                     chunk_index=0,
                     place=1,
@@ -65,7 +65,7 @@ def a_trace(**changes: Any) -> Trace:
                     rerank_score=-3.5,
                     ranks={"dense": 1, "lexical": 2},
                 ),
-                TracedCandidate(chunk_key=ChunkKey(2**40), verdict=CandidateOutcome.NOT_VISIBLE),
+                TracedCandidate(chunk_key=ChunkKey(2**40), outcome=CandidateOutcome.NOT_VISIBLE),
             ),
             "items": (an_item(trace_id, 1, note_id), an_item(trace_id, 2, note_id)),
             "created_at": START,

@@ -196,4 +196,5 @@ def decode(blob: bytes) -> tuple[dict[str, Any], tuple[TracedCandidate, ...]]:
 
 
 def _candidate(values: dict[str, Any]) -> TracedCandidate:
-    return TracedCandidate(**{**values, "verdict": CandidateOutcome(values["verdict"])})
+    outcome = values.pop("verdict", None) or values["outcome"]  # older traces have the older name
+    return TracedCandidate(**{**values, "outcome": CandidateOutcome(outcome)})

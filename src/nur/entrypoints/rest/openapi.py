@@ -27,7 +27,7 @@ _SCORES: dict[str, Any] = {"score": 0.71, "lexical": 0.52, "cosine": 0.48, "bonu
 _RANKS = {"lexical": 1, "dense": 1}
 _CANDIDATE: dict[str, Any] = {
     "chunk_key": 1,
-    "verdict": "returned",
+    "outcome": "returned",
     "public_id": NOTE_ID,
     "chunk_index": 0,
     "place": 1,
@@ -272,7 +272,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "ChosenNotes": {"notes": [{**_NOTE, "text": TEXT}], "missing": []},
     "Explanation": {**_TRACE, "items": [{**_ITEM_NAMES, **_SCORES, "ranks": _RANKS}]},
     "TraceOut": {**_TRACE, "items": [_TRACED_ITEM]},
-    "ExplainedItem": {**_TRACED_ITEM, "chunk_index": 0, "verdict": "returned", "why": _WHY},
+    "ExplainedItem": {**_TRACED_ITEM, "chunk_index": 0, "outcome": "returned", "why": _WHY},
     "RebuildOut": {
         "state": "done",
         "chunks": 120,

@@ -45,7 +45,7 @@ class ExplainedItem(TraceItemOut):
     """Why one item was returned at its place."""
 
     chunk_index: int | None = None
-    verdict: str | None = Field(default=None, examples=["returned"])
+    outcome: str | None = Field(default=None, examples=["returned"])
     why: str | None = Field(default=None, description="in a sentence")
 
     @classmethod
@@ -55,7 +55,7 @@ class ExplainedItem(TraceItemOut):
         if note is None:
             return shown
         chunk = note.candidates[0].chunk_index if note.candidates else None
-        words = {"chunk_index": chunk, "verdict": str(note.verdict), "why": note.why}
+        words = {"chunk_index": chunk, "outcome": str(note.outcome), "why": note.why}
         return shown.model_copy(update=words)
 
 
@@ -70,7 +70,7 @@ class Explanation(BaseModel):
     outcome: dict[str, Any]
     timings: dict[str, float] = Field(description="milliseconds by stage")
     items: list[dict[str, Any]]
-    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
+    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its outcome")
     note: dict[str, Any] | None = Field(default=None, description="what became of the note that was asked about")
 
 
@@ -83,7 +83,7 @@ class TraceOut(BaseModel):
     request: dict[str, Any]
     outcome: dict[str, Any]
     timings: dict[str, float] = Field(description="milliseconds by stage")
-    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its verdict")
+    candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its outcome")
     items: list[TraceItemOut]
     created_at: datetime
 
@@ -164,7 +164,7 @@ def _candidate(one: traces.TracedCandidate) -> dict[str, Any]:
 def _note(note: NoteExplained) -> dict[str, Any]:
     return {
         "id": note.public_id,
-        "verdict": str(note.verdict),
+        "outcome": str(note.outcome),
         "why": note.why,
         "candidates": [_candidate(one) for one in note.candidates],
         **({} if note.now is None else {"now": _scored(note.now)}),

@@ -148,7 +148,7 @@ def trace_candidates(
     rerank_scores: Mapping[NoteId, float],
     dropped: Sequence[ChunkKey],
 ) -> tuple[TracedCandidate, ...]:
-    """Every candidate with its verdict: ranked ones in their order, then what was dropped on reading.
+    """Every candidate with its outcome: ranked ones in their order, then what was dropped on reading.
 
     `hits` are all that could be shown, in the order of the answer; the first `limit` of them were.
     """
@@ -161,20 +161,20 @@ def trace_candidates(
         note = one.candidate.public_id
         instead, place = folded.get(note), places.get(note)
         if note in seen:
-            verdict = CandidateOutcome.SAME_NOTE
+            outcome = CandidateOutcome.SAME_NOTE
         elif is_below(one, floor):
-            verdict = CandidateOutcome.BELOW_FLOOR
+            outcome = CandidateOutcome.BELOW_FLOOR
         elif instead is not None:
-            verdict = CandidateOutcome.COLLAPSED
+            outcome = CandidateOutcome.COLLAPSED
         elif place is None:  # gone since it was ranked
-            verdict = CandidateOutcome.NOT_VISIBLE
+            outcome = CandidateOutcome.NOT_VISIBLE
         else:
-            verdict = CandidateOutcome.RETURNED if place <= limit else CandidateOutcome.BEYOND_LIMIT
+            outcome = CandidateOutcome.RETURNED if place <= limit else CandidateOutcome.BEYOND_LIMIT
         seen.add(note)
         traced.append(
             TracedCandidate(
                 one.candidate.chunk_key,
-                verdict,
+                outcome,
                 note,
                 one.candidate.chunk_index,
                 place,
@@ -188,5 +188,5 @@ def trace_candidates(
                 one.ranks,
             )
         )
-    traced += [TracedCandidate(chunk_key=key, verdict=CandidateOutcome.NOT_VISIBLE) for key in dropped]
+    traced += [TracedCandidate(chunk_key=key, outcome=CandidateOutcome.NOT_VISIBLE) for key in dropped]
     return tuple(traced)

@@ -29,7 +29,7 @@ class NoteExplained:
     """What became of one note in a search."""
 
     public_id: str
-    verdict: str  #: a Verdict, or `not_a_candidate`, `not_searched`, `deleted`, `unknown`
+    outcome: str  #: a CandidateOutcome, or `not_a_candidate`, `not_searched`, `deleted`, `unknown`
     why: str  #: one or two sentences
     candidates: tuple[TracedCandidate, ...] = ()  #: its chunks among the candidates
     now: Ranked | None = None  #: its best chunk scored now, where it was no candidate and the question is known
@@ -69,7 +69,7 @@ class Explain:
         own = tuple(one for one in trace.candidates if one.public_id == public_id)
         if own:
             best = own[0]
-            return NoteExplained(public_id, best.verdict, _sentence(trace, best), own)
+            return NoteExplained(public_id, best.outcome, _sentence(trace, best), own)
         note = await self.notes.get(caller.tenant, public_id)
         if note is None or not self.privacy.can_access(note, caller.principal):
             return NoteExplained(public_id, "unknown", "There is no such note.")
@@ -98,17 +98,17 @@ class Explain:
 def weakest_shown(trace: Trace) -> float | None:
     """The lowest score among the hits of a search."""
     shown = [
-        one.score for one in trace.candidates if one.verdict is CandidateOutcome.RETURNED and one.score is not None
+        one.score for one in trace.candidates if one.outcome is CandidateOutcome.RETURNED and one.score is not None
     ]
     return min(shown, default=None)
 
 
 def _sentence(trace: Trace, one: TracedCandidate) -> str:
-    if one.verdict is CandidateOutcome.RETURNED:
+    if one.outcome is CandidateOutcome.RETURNED:
         return f"Returned at place {one.place}: {_sum(one)}.{_newer(trace, one)}"
-    if one.verdict is CandidateOutcome.BELOW_FLOOR:
+    if one.outcome is CandidateOutcome.BELOW_FLOOR:
         return f"Below the relevance floor of {trace.outcome['floor']}: {_sum(one)}."
-    if one.verdict is CandidateOutcome.COLLAPSED:
+    if one.outcome is CandidateOutcome.COLLAPSED:
         return f"Says the same as {one.instead}, which is shown instead: {_sum(one)}."
     return f"Found at place {one.place}, but {trace.request['limit']} were asked for: {_sum(one)}{_against(trace)}."
 

@@ -9,7 +9,7 @@ from tests.store_notes import a_note
 FLOOR = 0.2
 
 
-def test_every_candidate_has_the_verdict_that_it_met() -> None:
+def test_every_candidate_has_the_outcome_that_it_met() -> None:
     long = a_note(pieces=2)
     ranked = [
         a_ranked("Bread is baked at five in the morning by the baker", 0.9, note=long),
@@ -24,7 +24,7 @@ def test_every_candidate_has_the_verdict_that_it_met() -> None:
     traced = trace_candidates(
         ranked, hits, limit=2, floor=FLOOR, rerank_scores={ranked[0].note_id: 7.5}, dropped=[ChunkKey(10**6)]
     )
-    assert [(one.verdict, one.place) for one in traced] == [
+    assert [(one.outcome, one.place) for one in traced] == [
         (CandidateOutcome.RETURNED, 1),
         (CandidateOutcome.SAME_NOTE, 1),
         (CandidateOutcome.RETURNED, 2),
@@ -42,7 +42,7 @@ def test_places_are_those_of_the_answer_and_not_of_the_first_ranking() -> None:
     ranked = [a_ranked("Bread", 0.9), a_ranked("Salt", 0.8)]
     hits = [HitGroup(one, ()) for one in reversed(ranked)]  # as a reranker would have it
     traced = trace_candidates(ranked, hits, limit=1, floor=None, rerank_scores={}, dropped=[])
-    assert [(one.verdict, one.place) for one in traced] == [
+    assert [(one.outcome, one.place) for one in traced] == [
         (CandidateOutcome.BEYOND_LIMIT, 2),
         (CandidateOutcome.RETURNED, 1),
     ]

@@ -33,7 +33,7 @@ async def ids(nur: Nur) -> list[str]:
 
 async def test_a_hit_is_explained_by_the_parts_of_its_score(nur: Nur, ids: list[str]) -> None:
     note = await told(nur, ids[0])
-    assert note.verdict == "returned"
+    assert note.outcome == "returned"
     assert note.why.startswith("Returned at place 1: score ")
     assert "words" in note.why
     assert "cosine" in note.why
@@ -41,7 +41,7 @@ async def test_a_hit_is_explained_by_the_parts_of_its_score(nur: Nur, ids: list[
 
 async def test_one_beyond_the_limit_is_compared_with_the_weakest_hit(nur: Nur, ids: list[str]) -> None:
     note = await told(nur, ids[1])
-    assert note.verdict == "beyond_limit"
+    assert note.outcome == "beyond_limit"
     assert "but 1 were asked for" in note.why
     assert "the weakest hit shown had" in note.why
 
@@ -50,8 +50,8 @@ async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]
     [other] = await nur.remember("Tea is drunk at four!")
     shown, folded = (ids[0], other)
     notes = [await told(nur, each) for each in (shown, folded)]
-    assert {note.verdict for note in notes} == {"returned", "collapsed"}
-    hidden = next(note for note in notes if note.verdict == "collapsed")
+    assert {note.outcome for note in notes} == {"returned", "collapsed"}
+    hidden = next(note for note in notes if note.outcome == "collapsed")
     assert f"the same as {({shown, folded} - {hidden.public_id}).pop()}" in hidden.why
 
 
@@ -61,7 +61,7 @@ async def test_one_that_no_ranker_found_is_scored_now(
     monkeypatch.setattr(retrieve, "LEAST_CANDIDATES", 1)
     monkeypatch.setattr(retrieve, "OVERFETCH", 1)
     note = await told(nur, ids[2])
-    assert note.verdict == "not_a_candidate"
+    assert note.outcome == "not_a_candidate"
     assert note.now is not None
     assert "no ranker had it among its best 1. Scored now it has" in note.why
 
@@ -72,15 +72,15 @@ async def test_without_the_question_nothing_is_scored_now(open_nur: OpenNur, mon
     nur = await open_nur(trace_queries=False)
     _, other = await nur.remember("Tea is drunk at four.", "The bridge is closed.")
     note = await told(nur, other)
-    assert (note.verdict, note.now) == ("not_a_candidate", None)
+    assert (note.outcome, note.now) == ("not_a_candidate", None)
     assert "kept out of the trace" in note.why
 
 
 async def test_what_was_not_searched_is_said(nur: Nur, ids: list[str]) -> None:
     note = await told(nur, ids[0], where=NoteFilter(tenant=TENANT, kinds=frozenset({Kind.TURN})))
-    assert (note.verdict, note.why) == ("not_searched", "The note is a memory; the search looked at turn only.")
+    assert (note.outcome, note.why) == ("not_searched", "The note is a memory; the search looked at turn only.")
     filtered = await told(nur, ids[0], where=NoteFilter(tenant=TENANT, type="decision"))
-    assert filtered.verdict == "not_searched"
+    assert filtered.outcome == "not_searched"
 
 
 async def test_a_note_that_came_later_is_told_so(nur: Nur, ids: list[str]) -> None:
@@ -94,8 +94,8 @@ async def test_a_note_that_came_later_is_told_so(nur: Nur, ids: list[str]) -> No
 
 async def test_deleted_and_unknown_notes_are_told_apart(nur: Nur, ids: list[str]) -> None:
     await nur.services.forget(ids[2], Kind.MEMORY, LOCAL_CALLER)
-    assert (await told(nur, ids[2])).verdict == "deleted"
-    assert (await told(nur, "mem_000000000000")).verdict == "unknown"
+    assert (await told(nur, ids[2])).outcome == "deleted"
+    assert (await told(nur, "mem_000000000000")).outcome == "unknown"
 
 
 async def test_an_unknown_search_is_not_found(nur: Nur) -> None:

@@ -58,9 +58,9 @@ async def test_a_trace_is_readable_before_it_is_written_and_the_same_after(nur: 
     assert await nur.services.search_log.find(trace.search_id, STRANGER) is None
 
 
-async def test_every_hit_is_an_item_and_every_candidate_has_a_verdict(nur: Nur) -> None:
+async def test_every_hit_is_an_item_and_every_candidate_has_an_outcome(nur: Nur) -> None:
     trace = await traced(nur, limit=1)
-    returned = [one for one in trace.candidates if one.verdict is CandidateOutcome.RETURNED]
+    returned = [one for one in trace.candidates if one.outcome is CandidateOutcome.RETURNED]
     assert len(trace.items) == len(returned) == 1
     assert (trace.items[0].rank, returned[0].place) == (1, 1)
     assert trace.items[0].scores["score"] == pytest.approx(returned[0].score, abs=1e-6)
@@ -90,7 +90,7 @@ async def test_what_the_store_does_not_show_is_listed(nur: Nur) -> None:
     result = await replace(search, retrieve=replace(search.retrieve, chunks=hidden))(a_request(QUESTION))
     trace = await nur.services.search_log.find(result.search_id, LOCAL_CALLER)
     assert trace is not None
-    assert [one.verdict for one in trace.candidates].count(CandidateOutcome.NOT_VISIBLE) == 1
+    assert [one.outcome for one in trace.candidates].count(CandidateOutcome.NOT_VISIBLE) == 1
 
 
 async def test_questions_can_be_kept_out(open_nur: OpenNur, nur: Nur) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
 
 MOST_SHOWN = 20
-#: What each verdict means.
+#: What each outcome means.
 MEANINGS = {
     "returned": "returned",
     "beyond_limit": "beyond the limit",
@@ -61,7 +61,7 @@ def command(search_id: str, note_id: str | None, every: bool, as_json: bool, dat
     found = reading(data_dir, read)
     if found is None:
         raise NotFound(showing.NOTHING_STORED)
-    if (found.get("note") or {}).get("verdict") == "unknown":
+    if (found.get("note") or {}).get("outcome") == "unknown":
         raise NotFound(f"Note {note_id} not found")
     showing.as_json(found) if as_json else show(Console(), found, every=every)
 
@@ -102,19 +102,19 @@ def _candidates(console: Console, candidates: list[dict[str, Any]], most: int) -
     """The first candidates: two lines each on a terminal, whose columns would cut ids; one line each in a pipe."""
     for one in candidates[:most]:
         if console.is_terminal:
-            _print(console, _verdict(one))
+            _print(console, _outcome(one))
             showing.indented(console, Text(_scores(one)))
         else:
-            _print(console, f"{_verdict(one)}\t{_scores(one)}")
+            _print(console, f"{_outcome(one)}\t{_scores(one)}")
     if len(candidates) > most:
         _print(console, f"… and {len(candidates) - most} more (--all).")
 
 
-def _verdict(one: dict[str, Any]) -> str:
+def _outcome(one: dict[str, Any]) -> str:
     """Where a candidate came, what it is, and what became of it."""
     chunk = f" chunk {one['chunk_index']}" if "chunk_index" in one else ""
     instead = f" {one['instead']}" if "instead" in one else ""
-    return f"{one.get('place', '-')}. {one.get('public_id', '?')}{chunk}: {MEANINGS[one['verdict']]}{instead}"
+    return f"{one.get('place', '-')}. {one.get('public_id', '?')}{chunk}: {MEANINGS[one['outcome']]}{instead}"
 
 
 def _scores(one: dict[str, Any]) -> str:

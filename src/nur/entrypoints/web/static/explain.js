@@ -6,7 +6,7 @@ import { failure, h, line, replace } from "./dom.js";
 import { opened } from "./router.js";
 import { counted } from "./text.js";
 
-const VERDICTS = { returned: "returned", below_floor: "too weak", collapsed: "says the same as another", beyond_limit: "beyond the limit" };
+const OUTCOMES = { returned: "returned", below_floor: "too weak", collapsed: "says the same as another", beyond_limit: "beyond the limit" };
 const score = (value) => (value === undefined || value === null ? "" : value.toFixed(3));
 
 function candidateRow(one) {
@@ -16,7 +16,7 @@ function candidateRow(one) {
     {},
     h("td", {}, one.place ?? ""),
     h("td", {}, h("a", { href: opened(id), "data-item": id }, line(id))),
-    h("td", {}, VERDICTS[one.verdict] ?? one.verdict),
+    h("td", {}, OUTCOMES[one.outcome] ?? one.outcome),
     [one.score, one.lexical, one.cosine].map((value) => h("td", { class: "figure" }, score(value))),
   );
 }
