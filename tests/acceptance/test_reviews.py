@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.callers import LOCAL_CALLER
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
@@ -131,3 +132,51 @@ async def test_decisions_are_exported_and_imported(nur: Door) -> None:
     assert (imported["created"], imported["failed"], imported["complete"]) == (2, 0, True)
     hits = (await nur.data("memory_search", query="alarm code"))["hits"]
     assert hits[1]["newer"]["rule"] == "decided"
+
+
+async def waiting(nur: Door) -> set[tuple[str, str]]:
+    return {(one["newer"]["id"], one["older"]["id"]) for one in (await nur.data("memory_review"))["reviews"]}
+
+
+async def test_a_text_that_is_edited_is_compared_again(nur: Door) -> None:
+    old = (await stored(nur, OLD, ts="2026-03-11"))["memory_id"]
+    new = (await stored(nur, "Kayleigh likes oat milk in her coffee.", ts="2026-04-01"))["memory_id"]
+    assert await waiting(nur) == set()
+    receipt = (await rest(nur, "PATCH", f"/v2/notes/{new}", json={"text": NEW})).json()
+    assert [(one["note_id"], one["relation"]) for one in receipt["similar"]] == [(old, "other")]
+    assert await waiting(nur) == {(new, old)}
+    await rest(nur, "PATCH", f"/v2/notes/{new}", json={"title": "The unit"})
+    assert await waiting(nur) == {(new, old)}
+    await rest(nur, "PATCH", f"/v2/notes/{new}", json={"text": "Kayleigh takes her coffee black."})
+    assert await waiting(nur) == set()
+
+
+async def test_a_text_that_comes_back_is_not_suggested_where_it_was_decided(nur: Door) -> None:
+    await stored(nur, OLD)
+    new = (await stored(nur, NEW))["memory_id"]
+    [review] = (await nur.data("memory_review"))["reviews"]
+    await nur.data("memory_review", review_id=review["review_id"], decision="reject")
+    await rest(nur, "PATCH", f"/v2/notes/{new}", json={"text": "Kayleigh takes her coffee black."})
+    receipt = (await rest(nur, "PATCH", f"/v2/notes/{new}", json={"text": NEW})).json()
+    assert receipt["similar"] == []
+    assert await waiting(nur) == set()
+
+
+async def test_imported_memories_are_compared(nur: Door) -> None:
+    old, new = (await stored(nur, OLD))["memory_id"], (await stored(nur, NEW))["memory_id"]
+    export = (await rest(nur, "GET", "/v2/export")).content
+    for one in (old, new):
+        await rest(nur, "DELETE", f"/v2/notes/{one}")
+        await rest(nur, "POST", "/v2/admin/trash/purge", json={"note_id": one})
+    assert await waiting(nur) == set()
+    await rest(nur, "POST", "/v2/import", content=export)
+    assert await waiting(nur) == {(new, old)}
+
+
+async def test_a_rebuild_finds_suggestions_that_are_missing(nur: Door) -> None:
+    old, new = (await stored(nur, OLD))["memory_id"], (await stored(nur, NEW))["memory_id"]
+    note = await nur.services.get_note(new, LOCAL_CALLER)
+    await nur.services.stores.decisions.suggest(note.note_id, [])  # as in a store of a version that compared nothing
+    assert await waiting(nur) == set()
+    await nur.services.rebuild()
+    assert await waiting(nur) == {(new, old)}

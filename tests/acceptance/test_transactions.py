@@ -60,10 +60,19 @@ async def test_a_search_over_rest_takes_three_reads_and_writes_nothing(
     assert count.writes == 0
 
 
-async def test_a_new_memory_takes_two_reads_and_one_write(open_without_jobs: OpenWithoutJobs) -> None:
+async def test_a_new_memory_takes_one_read_and_one_write(open_without_jobs: OpenWithoutJobs) -> None:
     async with filled(open_without_jobs) as (nur, run):
         await nur.text("memory_store", content="Coffee is drunk at eight.", **MEMORY)
-        assert run.take() == Count(reads=2, writes=1)  # the second finds memories that it should be compared with
+        assert run.take() == Count(reads=1, writes=1)
+
+
+async def test_a_memory_that_is_suggested_for_review_takes_no_transaction_more(
+    open_without_jobs: OpenWithoutJobs,
+) -> None:
+    async with filled(open_without_jobs) as (nur, run):
+        answer = await nur.data("memory_store", content="The bridge is not closed.", **MEMORY)
+        assert run.take() == Count(reads=1, writes=1)
+    assert answer["similar"]
 
 
 async def test_a_new_note_over_rest_takes_one_read_and_one_write(open_without_jobs: OpenWithoutJobs) -> None:

@@ -46,7 +46,8 @@ async def write_all(stores: Stores, drawn: list[DrawnNote]) -> tuple[list[Note],
         text = f"tea {number}"
         meta = replace(one.meta, turn_index=number if one.kind is Kind.TURN else None)
         note = store_notes.a_note(text, kind=one.kind, tenant=one.tenant, owner=one.owner, meta=meta)
-        keys |= dict.fromkeys(await stores.notes.write(creation(note, text), at()), note.note_id)
+        new_keys = (await stores.notes.write(creation(note, text), at())).chunk_keys
+        keys |= dict.fromkeys(new_keys, note.note_id)
         note = await store_notes.current(stores, note)
         written.append(await store_notes.remove(stores, note) if one.is_deleted else note)
     return written, keys

@@ -36,7 +36,7 @@ async def test_the_first_ten_and_the_counts_are_the_same(databases: list[Stores]
         await stores.open(START)
         first: dict[int, int] = {}  #: the number of the text behind each chunk
         for number, text in enumerate(texts):
-            (key,) = await stores.notes.write(creation(a_note(text), text), at())
+            (key,) = (await stores.notes.write(creation(a_note(text), text), at())).chunk_keys
             first[key] = number
         found = [await stores.chunks.by_words(asked, ALL, START, 10) for asked in questions]
         counted = await stores.chunks.statistics(sorted(set(VOCABULARY)))

@@ -67,9 +67,12 @@ from nur.services.search.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nur.domain.access import Principal
     from nur.domain.derivations import Deriver
+    from nur.domain.notes import Note
     from nur.domain.times import Zone
     from nur.ports.clock import Clock
+    from nur.ports.decisions import MemoryComparison
     from nur.ports.embedder import Embedder, TokenTable
     from nur.ports.reranker import Reranker
     from nur.ports.stores import Stores
@@ -168,9 +171,12 @@ def assemble(
     privacy = PrivacyFilter(settings.privacy_enforcement)
     index_note = IndexNote(chunks, stores.vectors, index, version)
     token_table = packaged_tokens(embedder)
-    derive = Derive(derivers, notes, stores.derivations, stores.facts, clock)
+    compare = CompareMemories(stores.decisions, privacy, clock)
+    derive = Derive(derivers, notes, stores.derivations, stores.facts, clock, compare.again)
     worker = _worker(stores, index, index_note, derive, embedder, clock)
-    store = _store_note(settings, stores, index, index_note, derive, embedder, token_table, clock, worker.wake)
+    store = _store_note(
+        settings, stores, index, index_note, derive, compare.comparison, embedder, token_table, clock, worker.wake
+    )
     watch_index = WatchIndex(stores, index, clock, version, worker.wake)
     search_log = SearchLog(
         stores.search_log,
@@ -189,18 +195,15 @@ def assemble(
     list_notes = ListNotes(notes, privacy, clock)
     edit_note = EditNote(store, get_note, clock, on_failure.for_others)
     reviews = Reviews(stores.decisions, notes, get_note, privacy, clock)
-    compare = CompareMemories(stores.decisions, privacy, clock)
     find_duplicates = FindDuplicates(
         stores.vectors, notes, chunks, stores.fingerprints, index, embedder, privacy, clock
     )
     ingest = Ingest(store, clock)
     reader = ChildFileReader(settings.file_timeout, settings.file_memory)
     forget = Forget(notes, index, privacy, clock, worker.wake)
-    trash = Trash(
-        notes, index, store, compare, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others
-    )
+    trash = Trash(notes, index, store, search_log, privacy, clock, worker.wake, stores.scrub, on_failure.for_others)
     return Services(
-        remember=Remember(store, compare, reviews, get_note),
+        remember=Remember(store, reviews, get_note),
         append_turn=AppendTurn(store),
         ingest=ingest,
         ingest_file=IngestFile(reader, ingest, notes, clock),
@@ -271,6 +274,7 @@ def _store_note(
     index: VectorIndex,
     index_note: IndexNote,
     derive: Derive,
+    compare: Callable[[Note, str, Principal], MemoryComparison | None],
     embedder: Embedder,
     token_table: TokenTable,
     clock: Clock,
@@ -284,6 +288,7 @@ def _store_note(
         index_note=index_note,
         chunk_vectors=ChunkVectors(stores.chunks, stores.vectors, embedder),
         derive=derive,
+        compare=compare,
         clock=clock,
         policies=policies(settings),
         protection=ProtectionRules(frozenset(name.casefold() for name in settings.sensitive_sources)),

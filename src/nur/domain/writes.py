@@ -89,7 +89,7 @@ class Stored:
     outcome: Outcome
     index_state: IndexState
     chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a whole note
-    similar: tuple[SimilarMemory, ...] = ()  #: of a new memory: what waits to be reviewed
+    similar: tuple[SimilarMemory, ...] = ()  #: of a memory whose text is new: what waits to be reviewed
 
     @property
     def stored_ids(self) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from nur.domain.access import WriteContext
@@ -22,6 +23,23 @@ class AlikeMemory(NamedTuple):
     content_hash: str
     said_at: datetime
     text: str
+
+
+class FoundPair(NamedTuple):
+    """A memory that another one should be reviewed with."""
+
+    other: AlikeMemory
+    suggestion: Suggestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryComparison:
+    """What a memory is compared with in the transaction that writes it, and by which rule."""
+
+    terms: Sequence[str]  #: lexical terms that other memories are looked up by
+    where: NoteFilter  #: what it may be compared with
+    limit: int  #: memories that are read at most
+    rule: Callable[[Sequence[AlikeMemory]], Sequence[FoundPair]]  #: runs in the transaction: short, reads nothing
 
 
 class DecisionStore(Protocol):

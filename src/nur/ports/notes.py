@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nur.domain.derivations import Derivation
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.ports.decisions import FoundPair, MemoryComparison
     from nur.ports.embedder import Floats
 
 
@@ -68,13 +69,22 @@ class NoteWrite:
     is_derived: bool = False  #: every deriver's rows are in `derived`; else the worker is to derive the text
     indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
     action: str = "store"  #: for the audit log
+    comparison: MemoryComparison | None = None  #: what to suggest for review with it; only with a text
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write made."""
+
+    chunk_keys: Sequence[ChunkKey]  #: of the new chunks, in order
+    similar: Sequence[FoundPair] = ()  #: what its comparison found, the best first
 
 
 class NoteStore(Protocol):
     """The notes of all tenants. Every method is one transaction; a write that returned is committed and synced."""
 
-    async def write(self, write: NoteWrite, context: WriteContext) -> list[ChunkKey]:
-        """Commit one write and return the keys of its new chunks, in order.
+    async def write(self, write: NoteWrite, context: WriteContext) -> Written:
+        """Commit one write, with what its comparison suggests.
 
         Raises Conflict when the note is no longer at `replaces`, or an identity or public id is taken.
         """

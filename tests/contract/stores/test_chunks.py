@@ -43,7 +43,7 @@ async def test_chunks_come_back_in_order_with_everything_stored_beside_them(stor
     note = a_note(text, pieces=3)
     given = [replace(new, chunk=replace(new.chunk, context="Tea > Times")) for new in chunks_of(text, 3)]
 
-    keys = await stores.notes.write(replace(creation(note, text), chunks=given), at())
+    keys = (await stores.notes.write(replace(creation(note, text), chunks=given), at())).chunk_keys
 
     stored = await stores.chunks.of_note(note.note_id)
     assert [s.chunk for s in stored] == [new.chunk for new in given]

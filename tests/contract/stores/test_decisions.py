@@ -10,10 +10,14 @@ import pytest
 
 from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Suggestion
 from nur.domain.errors import Conflict, NotFound
+from nur.ports.decisions import FoundPair, MemoryComparison
 from tests.store_notes import ALL, START, a_note, a_query, after, at, creation, remove, replacement, write
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nur.domain.notes import Note
+    from nur.ports.decisions import AlikeMemory
     from nur.ports.stores import Stores
 
 
@@ -198,3 +202,35 @@ async def test_memories_that_share_words_are_found_and_not_the_memory_itself(sto
     assert all(one.text.startswith("unit ") for one in found[1:])
     assert len(found) <= 3
     assert await stores.decisions.alike(new.note_id, [], where, START, 3) == []
+
+
+async def test_a_write_finds_what_is_alike_and_suggests_it(stores: Stores) -> None:
+    old = await stored(stores, "alarm code unit 4417")
+    await stored(stores, "alarm code unit 9052", project="another")
+    text = "alarm code unit 3386"
+    new = a_note(text)
+    seen: list[AlikeMemory] = []
+
+    def rule(alike: Sequence[AlikeMemory]) -> list[FoundPair]:
+        seen.extend(alike)
+        return [FoundPair(one, suggestion(new, old)) for one in alike]
+
+    where = replace(ALL, project=new.meta.project)
+    comparison = MemoryComparison(terms=["alarm", "code", "unit", "3386"], where=where, limit=3, rule=rule)
+    written = await stores.notes.write(replace(creation(new, text), comparison=comparison), at())
+    assert [(one.note_id, one.text) for one in seen] == [(old.note_id, "alarm code unit 4417")]
+    assert [found.other.note_id for found in written.similar] == [old.note_id]
+    assert await waiting(stores) == [(new.public_id, old.public_id)]
+
+
+async def test_a_write_that_is_refused_suggests_nothing(stores: Stores) -> None:
+    old = await stored(stores, "alarm code unit 4417")
+    stale = a_note("alarm code unit 3386", revision=7)
+
+    def rule(alike: Sequence[AlikeMemory]) -> list[FoundPair]:
+        return [FoundPair(one, suggestion(stale, old)) for one in alike]
+
+    comparison = MemoryComparison(terms=["alarm", "code"], where=ALL, limit=3, rule=rule)
+    with pytest.raises(Conflict):
+        await stores.notes.write(replace(replacement(stale, "alarm code 3386"), comparison=comparison), at())
+    assert await waiting(stores) == []

@@ -11,6 +11,7 @@ import pytest
 from nur.domain.errors import Conflict
 from nur.domain.kinds import identity_of
 from nur.domain.notes import Kind
+from nur.ports.notes import Written
 from tests.store_notes import (
     ALL,
     START,
@@ -145,7 +146,7 @@ async def test_of_sixteen_writers_of_one_identity_exactly_one_wins(stores: Store
 
     results = await asyncio.gather(*writes, return_exceptions=True)
 
-    (winner,) = [rival for rival, result in zip(rivals, results, strict=True) if isinstance(result, list)]
+    (winner,) = [rival for rival, result in zip(rivals, results, strict=True) if isinstance(result, Written)]
     assert [type(result) for result in results].count(Conflict) == 15
     assert await stores.notes.page(ALL, START, limit=20) == [await current(stores, winner)]
     assert (await stores.chunks.statistics(["tea"])).frequencies["tea"].pieces == 1
@@ -159,7 +160,7 @@ async def test_of_sixteen_changes_of_one_revision_exactly_one_wins(stores: Store
     results = await asyncio.gather(*changes, return_exceptions=True)
 
     assert [type(result) for result in results].count(Conflict) == 15
-    (number,) = [i for i, result in enumerate(results) if isinstance(result, list)]
+    (number,) = [i for i, result in enumerate(results) if isinstance(result, Written)]
     assert await stores.notes.texts([note.note_id]) == {note.note_id: f"Text {number}."}
     assert (await current(stores, note)).revision == 2
 

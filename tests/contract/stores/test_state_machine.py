@@ -96,9 +96,9 @@ class StoresAndModel(RuleBasedStateMachine):
         return None
 
     def _write(self, write: NoteWrite) -> None:
-        keys = self._attempt(self._stores.notes.write(write, at(self._now)), expected=self._model.accepts(write))
-        if keys is not None:
-            self._model.write(write, keys, self._now)
+        written = self._attempt(self._stores.notes.write(write, at(self._now)), expected=self._model.accepts(write))
+        if written is not None:
+            self._model.write(write, written.chunk_keys, self._now)
             self._states.append(write.note)
 
     def _any_state(self, choice: int) -> Note:

@@ -53,7 +53,8 @@ async def test_vectors_come_back_to_the_last_bit(stores: Stores) -> None:
     note = a_note()
     first = creation(note)
     chunks = [replace(first.chunks[0], vector=given)]
-    keys = await stores.notes.write(replace(first, chunks=chunks, pooled=given[::-1]), at())  # not contiguous
+    first = replace(first, chunks=chunks, pooled=given[::-1])  # not contiguous
+    keys = (await stores.notes.write(first, at())).chunk_keys
 
     (found,) = (await stores.vectors.of_chunks(keys, EMBEDDING)).values()
     pooled = (await stores.vectors.of_notes([note.note_id], EMBEDDING))[note.note_id]
@@ -84,7 +85,7 @@ async def test_unknown_chunks_have_no_vectors(stores: Stores) -> None:
 
 async def test_each_embedding_version_has_its_own_vectors(stores: Stores) -> None:
     note = a_note()
-    (key,) = await stores.notes.write(creation(note), at())
+    (key,) = (await stores.notes.write(creation(note), at())).chunk_keys
 
     await attach(stores, note, {key: ONES}, version=OTHER_EMBEDDING)
 

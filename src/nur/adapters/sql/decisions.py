@@ -19,7 +19,7 @@ from nur.domain.notes import NoteId
 from nur.ports.decisions import AlikeMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from nur.domain.access import WriteContext
     from nur.domain.decisions import Suggestion
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import Note
+    from nur.domain.notes import ChunkKey, Note
+    from nur.ports.decisions import FoundPair, MemoryComparison
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
 
@@ -38,10 +39,33 @@ LONGEST_CHAIN = 1_000
 
 #: Pieces that are looked at to find memories about the same thing.
 MOST_LOOKED_AT = 64
+#: Chunks whose memories are read by one query.
+READ_AT_ONCE = 8
 
+
+def _either_way(table: Table) -> ColumnElement[bool]:
+    """The rows of a table that are about two notes, whichever is the newer one."""
+    newer: BindParameter[Any] = bindparam("newer")
+    older: BindParameter[Any] = bindparam("older")
+    columns = table.c
+    return or_(
+        and_(columns.newer_id == newer, columns.older_id == older),
+        and_(columns.newer_id == older, columns.older_id == newer),
+    )
+
+
+# Built once: building one costs more than running it.
 _DROP_SUGGESTIONS = delete(suggestions).where(
     or_(_suggested.newer_id == bindparam("of_note"), _suggested.older_id == bindparam("of_note"))
 )
+_OTHERS = (
+    select(_notes.note_id, _notes.content_hash)
+    .where(_notes.note_id.in_(bindparam("others", expanding=True)), IS_ACTIVE)
+    .with_for_update(read=True, skip_locked=True)
+)
+_DECIDED_TEXTS = select(_decided.newer_hash, _decided.older_hash).where(_either_way(decisions))
+_DROP_PAIR = delete(suggestions).where(_either_way(suggestions))
+_INSERT_SUGGESTION = insert(suggestions)
 _SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
 _ALIKE = select(
     memory_note_chunks.c.chunk_key,
@@ -110,6 +134,25 @@ class SqlDecisionStore:
 def drop_suggestions(connection: Connection, note_id: NoteId) -> None:
     """Delete every suggestion about a note."""
     connection.execute(_DROP_SUGGESTIONS, {"of_note": note_id})
+
+
+def compare(
+    connection: Connection, lexical_index: LexicalIndex, note: Note, comparison: MemoryComparison, now: datetime
+) -> Sequence[FoundPair]:
+    """What a memory should be reviewed with, as a part of its own write; it waits for review from now on.
+
+    Called while the memory has no lexical rows: all that is found is another's.
+    """
+    keys = lexical_index.sharing(connection, comparison.terms, MOST_LOOKED_AT) if comparison.terms else []
+    alike = _read_alike(connection, keys, comparison.where, now, comparison.limit) if keys else []
+    found = comparison.rule(alike) if alike else ()
+    if found:
+        # Those that another transaction writes are left out: two writers must not wait for each other's notes.
+        rows = connection.execute(_OTHERS, {"others": [one.other.note_id for one in found]})
+        texts = {note.note_id: note.content_hash} | {NoteId(row.note_id): row.content_hash for row in rows}
+        kept = _add_suggestions(connection, note.tenant, [one.suggestion for one in found], texts)
+        found = [one for one in found if one.suggestion in kept]
+    return found
 
 
 def any_superseded(connection: Connection, note_ids: Sequence[NoteId]) -> bool:
@@ -216,29 +259,32 @@ def _suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion])
     connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
     ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
     query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
-    # Two memories stored at once find each other: the second waits for the first, and writes the same row again.
-    locked = query.order_by(_notes.note_id).with_for_update()
-    rows = {NoteId(row.note_id): row for row in connection.execute(locked)}
+    # Two notes compared at once find each other: the second waits for the first, and writes the same row again.
+    rows = connection.execute(query.order_by(_notes.note_id).with_for_update()).all()
+    texts = {NoteId(row.note_id): row.content_hash for row in rows}
+    for tenant in {row.tenant_id for row in rows if row.note_id == newer}:
+        _add_suggestions(connection, tenant, found, texts)
+
+
+def _add_suggestions(
+    connection: Connection, tenant: str, found: Sequence[Suggestion], texts: Mapping[NoteId, str]
+) -> list[Suggestion]:
+    """Keep suggestions about notes whose texts are still those that were compared, unless they are decided."""
+    kept: list[Suggestion] = []
     for one in found:
         pair = one.pair
-        texts = {pair.newer: one.newer_hash, pair.older: one.older_hash}
-        if any(note not in rows or rows[note].content_hash != expected for note, expected in texts.items()):
+        if texts.get(pair.newer) != one.newer_hash or texts.get(pair.older) != one.older_hash:
             continue  # changed or gone since they were compared
-        decided = or_(
-            and_(_decided.newer_id == pair.newer, _decided.older_id == pair.older),
-            and_(_decided.newer_id == pair.older, _decided.older_id == pair.newer),
-        )
+        both = {"newer": pair.newer, "older": pair.older}
         hashes = {one.newer_hash, one.older_hash}
-        if any(
-            {row.newer_hash, row.older_hash} == hashes
-            for row in connection.execute(select(_decided.newer_hash, _decided.older_hash).where(decided))
-        ):
+        if any({row.newer_hash, row.older_hash} == hashes for row in connection.execute(_DECIDED_TEXTS, both)):
             continue
-        either = [(pair.newer, pair.older), (pair.older, pair.newer)]  # it may have been found from the other note
-        connection.execute(delete(suggestions).where(tuple_(_suggested.newer_id, _suggested.older_id).in_(either)))
+        connection.execute(_DROP_PAIR, both)  # it may have been found from the other note
         row = {"newer_id": pair.newer, "older_id": pair.older, "review_id": pair.review_id, "relation": one.relation}
         row |= {"newer_hash": one.newer_hash, "older_hash": one.older_hash, "found_at": one.found_at}
-        connection.execute(insert(suggestions), {**row, "tenant_id": rows[newer].tenant_id})
+        connection.execute(_INSERT_SUGGESTION, {**row, "tenant_id": tenant})
+        kept.append(one)
+    return kept
 
 
 def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
@@ -318,20 +364,32 @@ def _alike(
 ) -> list[AlikeMemory]:
     own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
     keys = [key for key in lexical_index.sharing(connection, terms, MOST_LOOKED_AT) if key not in own]
+    return _read_alike(connection, keys, where, now, limit)
+
+
+def _read_alike(
+    connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime, limit: int
+) -> list[AlikeMemory]:
+    """The notes of these chunks that match the filter, in the order of the chunks."""
     query = _alike_query(where)
     found: dict[NoteId, AlikeMemory] = {}
-    for some in (keys[:limit], keys[limit:]):  # mostly the first ones are enough
-        rows = connection.execute(query, {"keys": some, "now": now}).all() if some and len(found) < limit else []
-        for row in sorted(rows, key=lambda row: some.index(row.chunk_key)):
-            note_id = NoteId(row.note_id)
-            found[note_id] = AlikeMemory(note_id, row.public_id, row.content_hash, row.occurred_at, row.text)
+    for start in range(0, len(keys), READ_AT_ONCE):  # mostly the first ones are enough
+        if len(found) >= limit:
+            break
+        some = keys[start : start + READ_AT_ONCE]
+        asked = {f"key_{place}": some[min(place, len(some) - 1)] for place in range(READ_AT_ONCE)}
+        rows = {key: AlikeMemory(*rest) for key, *rest in connection.execute(query, {**asked, "now": now}).all()}
+        found |= {rows[key].note_id: rows[key] for key in some if key in rows}
     return list(found.values())[:limit]
 
 
 @lru_cache(64)
 def _alike_query(where: NoteFilter) -> Select[Any]:
-    """Built once for each filter: building and reading it again costs four times what SQLite takes to run it."""
-    keys: BindParameter[Any] = bindparam("keys", expanding=True)
+    """Built once for each filter: building and reading it again costs four times what SQLite takes to run it.
+
+    It asks for as many keys every time, the last one repeated: a list of any length is made into SQL again each time.
+    """
+    keys: list[BindParameter[Any]] = [bindparam(f"key_{place}") for place in range(READ_AT_ONCE)]
     now = bindparam("now", type_=_notes.expires_at.type)
     return _ALIKE.where(memory_note_chunks.c.chunk_key.in_(keys), chunks_matching(where, now))
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from nur.adapters.sql import derivations, outbox
 from nur.adapters.sql.audit import audit
-from nur.adapters.sql.decisions import drop_suggestions
+from nur.adapters.sql.decisions import compare, drop_suggestions
 from nur.adapters.sql.filters import IS_ACTIVE, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, chunk_values, note_values, piece_values, records, to_note
 from nur.adapters.sql.search_log import forget_note
@@ -42,7 +42,7 @@ from nur.domain.errors import Conflict
 from nur.domain.filters import Facet, Order
 from nur.domain.kinds import KINDS
 from nur.domain.notes import ChunkKey, Note, NoteId, Status
-from nur.ports.notes import VERSIONS_KEPT, PageCursor
+from nur.ports.notes import VERSIONS_KEPT, PageCursor, Written
 from nur.ports.outbox import Task
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from nur.adapters.sql.runner import Runner
     from nur.domain.access import WriteContext
     from nur.domain.filters import NoteFilter
+    from nur.ports.decisions import FoundPair
     from nur.ports.notes import NoteWrite
 
 _notes = memory_notes.c
@@ -103,8 +104,8 @@ class SqlNoteStore:
     run: Runner
     lexical_index: LexicalIndex
 
-    async def write(self, write: NoteWrite, context: WriteContext) -> list[ChunkKey]:
-        """Commit one write and return the keys of its new chunks, in order. Raises Conflict."""
+    async def write(self, write: NoteWrite, context: WriteContext) -> Written:
+        """Commit one write, with what its comparison suggests. Raises Conflict."""
         return await self.run.write(write_note, self.lexical_index, write, context)
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
@@ -165,10 +166,8 @@ class SqlNoteStore:
         return await self.run.read(_trash, before, limit, tenant, after)
 
 
-def write_note(
-    connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext
-) -> list[ChunkKey]:
-    """Write a note, its chunks, lexical rows and vectors, its outbox row and its line in the audit log."""
+def write_note(connection: Connection, lexical_index: LexicalIndex, write: NoteWrite, context: WriteContext) -> Written:
+    """Write a note, its chunks, lexical rows and vectors, suggestions, its outbox row and its line in the audit log."""
     note = write.note
     change: ChangeKind | None = ChangeKind.CREATED
     if write.replaces is None:
@@ -176,12 +175,15 @@ def write_note(
     else:
         change = _replace_row(connection, write, write.replaces, context.now)
     keys: list[ChunkKey] = []
+    similar: Sequence[FoundPair] = ()
     if write.text is None:
         _touch_chunks(connection, note, indexed=write.indexed)
         derivations.carry_over(connection, note, write.derived, context.now)
     else:
         if write.replaces is not None:
             _drop_derived(connection, lexical_index, note.note_id)
+        if write.comparison is not None:  # before its own chunks are there to be found
+            similar = compare(connection, lexical_index, note, write.comparison, context.now)
         keys = _add_chunks(connection, lexical_index, write, context.now)
         derivations.add(connection, note, write.derived, context.now)
     if not write.indexed:
@@ -189,7 +191,7 @@ def write_note(
     if write.text is not None and not write.is_derived and note.status is Status.ACTIVE:
         outbox.enqueue(connection, note.note_id, note.revision, context.now, Task.DERIVE)
     audit(connection, note, write.action, context, change)
-    return keys
+    return Written(keys, similar)
 
 
 def _remove(

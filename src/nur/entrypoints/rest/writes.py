@@ -71,7 +71,9 @@ class Receipt(BaseModel):
     near_duplicates: list[NearDuplicateOut] | None = Field(
         default=None, description="null until the note is indexed; ask with wait=indexed"
     )
-    similar: list[SimilarOut] = Field(default_factory=list, description="of a new memory: what waits to be reviewed")
+    similar: list[SimilarOut] = Field(
+        default_factory=list, description="of a memory whose text is new: what waits to be reviewed"
+    )
 
     @classmethod
     def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":

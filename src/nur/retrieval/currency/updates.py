@@ -49,16 +49,21 @@ def reports_change(text: str) -> bool:
 def updates(statements: Sequence[Utterance]) -> dict[int, list[int]]:
     """By the place of a memory, the places of newer ones behind it that report a change of the same thing."""
     places = [place for place, one in enumerate(statements) if one.is_memory]
-    words = {place: telling_words(statements[place].text) for place in places}
-    reports = {place for place in places if reports_change(statements[place].text)}
+    reports = [place for place in places if reports_change(statements[place].text)]
+    words: dict[int, dict[int, float]] = {}  # found for those alone that are compared
+
+    def words_of(place: int) -> dict[int, float]:
+        if place not in words:
+            words[place] = telling_words(statements[place].text)
+        return words[place]
+
     found = {
         place: [
             other
-            for other in places
+            for other in reports
             if other > place
-            and other in reports
             and statements[other].said > statements[place].said
-            and shared(words[place], words[other]) >= LEAST_SHARED
+            and shared(words_of(place), words_of(other)) >= LEAST_SHARED
         ]
         for place in places
     }

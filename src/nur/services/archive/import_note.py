@@ -138,6 +138,7 @@ class ImportNote:
             is_derived=not derived.failed,
             indexed=existing is None and not is_active,  # the index has nothing of it, and is to have nothing
             action="import",
+            comparison=self.store.compare(note, text, caller.principal),
         )
         context = caller.at(self.clock.now())
         if existing is not None and not archived.versions:

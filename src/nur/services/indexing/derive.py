@@ -13,7 +13,7 @@ from nur.observability.events import EventLog
 from nur.services.indexing.chunk_text import SHORT_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from nur.domain.derivations import Deriver
     from nur.domain.notes import Note
@@ -44,6 +44,7 @@ class Derive:
     derivations: DerivationStore
     facts: StoreFacts
     clock: Clock
+    compare: Callable[[Note, str], Awaitable[None]]  #: suggests what a memory should be reviewed with
 
     async def rows(self, note: Note, text: str) -> Derived:
         """What the derivers make of a note; a long text is read in a thread."""
@@ -59,8 +60,10 @@ class Derive:
         if note.status is not Status.ACTIVE:
             return
         texts = await self.notes.texts([note.note_id])
-        derived = await self.rows(note, texts.get(note.note_id, ""))
+        text = texts.get(note.note_id, "")
+        derived = await self.rows(note, text)
         await self.derivations.put(note, derived.derivations, self.clock.now())
+        await self.compare(note, text)
         if derived.failed:
             raise NurError(f"These derivers failed: {', '.join(derived.failed)}. The log has the reason.")
 

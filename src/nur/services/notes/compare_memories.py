@@ -6,16 +6,20 @@ What is found is suggested for review. Nothing is changed, merged or deleted.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nur.domain.access import Principal
 from nur.domain.decisions import NotePair, Suggestion
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind
+from nur.domain.notes import Kind, Status
 from nur.domain.writes import SimilarMemory
+from nur.ports.decisions import FoundPair, MemoryComparison
 from nur.retrieval.currency.relation import lookup_terms, relation
 
 if TYPE_CHECKING:
-    from nur.domain.access import Caller
+    from collections.abc import Sequence
+
     from nur.domain.decisions import Relation
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
@@ -29,27 +33,33 @@ MOST_REPORTED = 3
 
 @dataclass(frozen=True, slots=True)
 class CompareMemories:
-    """Finds what a memory should be reviewed with."""
+    """Finds what a memory should be reviewed with: in the write of its text, or later."""
 
     decisions: DecisionStore
     privacy: PrivacyFilter
     clock: Clock
 
-    async def __call__(self, note: Note, text: str, caller: Caller) -> tuple[SimilarMemory, ...]:
-        """What the caller may see and should look at, the best first; it waits for review from now on."""
-        if note.kind is not Kind.MEMORY:
-            return ()
-        where = NoteFilter(tenant=note.tenant, kinds=frozenset({Kind.MEMORY}), project=note.meta.project)
-        visible = self.privacy.visible(where, caller.principal)
-        alike = await self.decisions.alike(note.note_id, lookup_terms(text), visible, self.clock.now(), COMPARED)
-        pairs = [(one, found) for one in alike if (found := _relation(note, text, one)) is not None][:MOST_REPORTED]
-        if pairs:
-            suggested = [self._suggestion(note, one, found) for one, found in pairs]
-            await self.decisions.suggest(note.note_id, suggested)
-        return tuple(
-            SimilarMemory(one.public_id, found, one.text, one.said_at, _pair(note, one).review_id)
-            for one, found in pairs
-        )
+    def comparison(self, note: Note, text: str, principal: Principal) -> MemoryComparison | None:
+        """What a note with this text is to be compared with, of what the principal may see; None: nothing."""
+        terms = lookup_terms(text) if note.kind is Kind.MEMORY and note.status is Status.ACTIVE else []
+        if not terms:
+            return None
+
+        def rule(alike: Sequence[AlikeMemory]) -> list[FoundPair]:
+            related = [(one, found) for one in alike if (found := _relation(note, text, one)) is not None]
+            return [FoundPair(one, self._suggestion(note, one, found)) for one, found in related[:MOST_REPORTED]]
+
+        where = _where(self.privacy, principal, note.meta.project)
+        return MemoryComparison(terms=terms, where=where, limit=COMPARED, rule=rule)
+
+    async def again(self, note: Note, text: str) -> None:
+        """Compare a stored memory once more, with what its owner may see, and keep what is found for review."""
+        comparison = self.comparison(note, text, Principal(note.owner, note.tenant))
+        if comparison is None:
+            return
+        terms, where, limit = comparison.terms, comparison.where, comparison.limit
+        alike = await self.decisions.alike(note.note_id, terms, where, self.clock.now(), limit)
+        await self.decisions.suggest(note.note_id, [found.suggestion for found in comparison.rule(alike)])
 
     def _suggestion(self, note: Note, other: AlikeMemory, found: Relation) -> Suggestion:
         pair = _pair(note, other)
@@ -61,6 +71,19 @@ class CompareMemories:
             older_hash=hashes[pair.older],
             found_at=self.clock.now(),
         )
+
+
+@lru_cache(64)
+def _where(privacy: PrivacyFilter, principal: Principal, project: str) -> NoteFilter:
+    """The memories of a project that a principal may see; made once for all writes of one writer."""
+    where = NoteFilter(tenant=principal.tenant, kinds=frozenset({Kind.MEMORY}), project=project)
+    return privacy.visible(where, principal)
+
+
+def similar_memory(found: FoundPair) -> SimilarMemory:
+    """What a writer is shown of a memory to review."""
+    other, suggestion = found
+    return SimilarMemory(other.public_id, suggestion.relation, other.text, other.said_at, suggestion.pair.review_id)
 
 
 def _relation(note: Note, text: str, other: AlikeMemory) -> Relation | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nur.domain.errors import BadRequest, NotFound
 from nur.domain.notes import Kind, NoteMetadata
-from nur.domain.writes import Outcome
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,12 +14,9 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.notes import Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
-    from nur.services.notes.compare_memories import CompareMemories
     from nur.services.notes.get_note import GetNote
     from nur.services.notes.reviews import Reviews
     from nur.services.notes.store_note import StoreNote
-
-_SAME_TEXT = (Outcome.UNCHANGED, Outcome.METADATA_UPDATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,6 @@ class Remember:
     """Stores a memory; the same text again is the same memory."""
 
     store: StoreNote
-    compare: CompareMemories
     reviews: Reviews
     get: GetNote
 
@@ -63,10 +58,7 @@ class Remember:
             if older.note_id == stored.note.note_id:
                 raise BadRequest("replaces: the memory with this text is the one to be replaced")
             await self.reviews.supersede(stored.note, older, caller)
-        if stored.outcome in _SAME_TEXT:
-            return stored
-        similar = await self.compare(stored.note, content, caller)
-        return replace(stored, similar=tuple(one for one in similar if one.public_id != replaces))
+        return replace(stored, similar=tuple(one for one in stored.similar if one.public_id != replaces))
 
     async def _memory(self, public_id: str, caller: Caller) -> Note:
         note = await self.get(public_id, caller)

@@ -22,15 +22,17 @@ from nur.services.indexing.chunk_text import chunk_text, log_chunking, note_head
 from nur.services.indexing.chunk_vectors import pooled
 from nur.services.indexing.derive import Derived
 from nur.services.indexing.index_note import IndexedChunk, operation
+from nur.services.notes.compare_memories import similar_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, Principal
     from nur.domain.drafting import ProtectionRules
     from nur.domain.notes import Kind, Note, NoteMetadata
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
+    from nur.ports.decisions import MemoryComparison
     from nur.ports.embedder import TokenTable
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import IndexMarks, VectorIndex
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from nur.services.indexing.chunk_vectors import ChunkVectors, EmbeddedChunk
     from nur.services.indexing.derive import Derive
     from nur.services.indexing.index_note import IndexNote
+
+    #: What a note with a text is to be compared with, of what a principal may see.
+    Compare = Callable[[Note, str, Principal], MemoryComparison | None]
 
 log = EventLog("StorageService")
 
@@ -68,6 +73,7 @@ class StoreNote:
     index_note: IndexNote
     chunk_vectors: ChunkVectors
     derive: Derive
+    compare: Compare
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
@@ -199,7 +205,7 @@ class StoreNote:
         vectors = await self.chunk_vectors.of(chunked, known, on_failure, progress)
         ready = self.index.follows_commits and all(vector is not None for vector in vectors)
         derived = await self.derive.rows(note, draft.text)
-        keys = await self.notes.write(
+        written = await self.notes.write(
             NoteWrite(
                 note=note,
                 replaces=None if existing is None else existing.revision,
@@ -210,20 +216,22 @@ class StoreNote:
                 derived=derived.derivations,
                 is_derived=not derived.failed,
                 indexed=ready,
+                comparison=self.compare(note, draft.text, caller.principal),
             ),
             caller.at(self.clock.now()),
         )
         if ready:
             indexed = [
                 IndexedChunk(key, one.chunk, one.content_hash, embedded.vector)
-                for key, one, embedded in zip(keys, chunked.analysed, vectors, strict=True)
+                for key, one, embedded in zip(written.chunk_keys, chunked.analysed, vectors, strict=True)
                 if embedded is not None
             ]
             await self.index.apply([operation(note, indexed)])
         else:
             self.wake()
         outcome = Outcome.REPLACED if existing is not None and self._is_alive(existing) else Outcome.CREATED
-        return _stored(note, outcome, [one.content_hash for one in chunked.analysed], indexed=ready)
+        stored = _stored(note, outcome, [one.content_hash for one in chunked.analysed], indexed=ready)
+        return replace(stored, similar=tuple(map(similar_memory, written.similar)))
 
     async def chunked(self, kind: Kind, text: str, meta: NoteMetadata) -> tuple[ChunkedText, ChunkingPolicy]:
         """The text, chunked by its kind's policy, and the policy."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
-    from nur.services.notes.compare_memories import CompareMemories
     from nur.services.notes.store_note import StoreNote
     from nur.services.privacy import PrivacyFilter
     from nur.services.search.search_log import SearchLog
@@ -86,7 +85,6 @@ class Trash:
     notes: NoteStore
     index: VectorIndex
     store: StoreNote
-    compare: CompareMemories
     search_log: SearchLog
     privacy: PrivacyFilter
     clock: Clock
@@ -113,10 +111,7 @@ class Trash:
         meta = note.meta
         if meta.expires_at is not None and meta.expires_at <= self.clock.now():
             meta = replace(meta, expires_at=None, retention=Retention.FOREVER)
-        stored = await self.store.revive(note, meta, caller, self.on_failure)
-        texts = await self.notes.texts([note.note_id])
-        await self.compare(stored.note, texts.get(note.note_id, ""), caller)
-        return stored
+        return await self.store.revive(note, meta, caller, self.on_failure)
 
     async def purge(self, public_id: str, caller: Caller) -> Note:
         """Erase a note, deleted or not, and return what it was. Raises NotFound, Conflict."""

@@ -54,8 +54,11 @@ _FORGET_WORDS = (
 
 def match_expression(terms: Sequence[str]) -> str:
     """Any of the terms, each quoted so that FTS5 reads no operator into it."""
-    quoted = ('"' + term.replace('"', '""') + '"' for term in dict.fromkeys(terms))
-    return " OR ".join(quoted)
+    return " OR ".join(map(_quoted, dict.fromkeys(terms)))
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
 
 
 #: Pieces of one term that are looked at to find texts that share it, the newest ones.
@@ -127,22 +130,24 @@ class Fts5LexicalIndex:
         """
         cursor = connection.connection.cursor()
         seen = self._seen if len(self._seen) < SEEN_TERMS else {}
-        shared: dict[int, tuple[int, float]] = {}
+        counts: dict[int, int] = {}
+        weights: dict[int, float] = {}
         looked_at = 0
         for term in sorted(dict.fromkeys(terms), key=lambda term: seen.get(term, 0)):
-            rows = cursor.execute(_NEWEST_WITH, (match_expression([term]), NEWEST)).fetchall()
+            rows = cursor.execute(_NEWEST_WITH, (_quoted(term), NEWEST)).fetchall()
             seen[term] = len(rows)
+            weight = 1.0 / math.log2(1.0 + len(rows)) if rows else 0.0
             for chunk_key in {rowid >> PIECE_BITS for (rowid,) in rows}:
-                count, weight = shared.get(chunk_key, (0, 0.0))
-                shared[chunk_key] = count + 1, weight + 1.0 / math.log2(1.0 + len(rows))
+                counts[chunk_key] = counts.get(chunk_key, 0) + 1
+                weights[chunk_key] = weights.get(chunk_key, 0.0) + weight
             looked_at += len(rows)
             if looked_at >= most:
                 break
         self._seen = seen
         cursor.close()
         least = min(LEAST, len(terms))
-        found = [key for key, (count, _) in shared.items() if count >= least]
-        return [ChunkKey(key) for key in sorted(found, key=lambda key: (-shared[key][1], -key))]
+        found = [ChunkKey(key) for key, count in counts.items() if count >= least]
+        return sorted(found, key=lambda key: (-weights[key], -key))
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """The words that were stored after this one, in order."""
