@@ -14,7 +14,7 @@ import pytest
 from nur.adapters.openai.batches import BatchLimits
 from nur.adapters.openai.embedder import OpenAIEmbedder
 from nur.adapters.openai.retries import RetryPolicy
-from nur.adapters.sql.chunks import candidates
+from nur.adapters.sql.chunks import read_candidates
 from nur.adapters.sql.sqlite.threads import SqliteRunner
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import KeyRefused, StoreDown
@@ -278,7 +278,7 @@ class BreakableRunner(SqliteRunner):
     broken = False
 
     async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if body is candidates:
+        if body is read_candidates:
             self._fail()
         return await super().read(body, *args, **kwargs)
 

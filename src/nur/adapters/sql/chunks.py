@@ -1,71 +1,52 @@
-"""SqlChunkStore: what search and indexing read of chunks."""
+"""SqlChunkStore: what search and indexing read of chunks. `candidates.py` has the first read of a search."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from heapq import nlargest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sqlalchemy import BigInteger, Select, cast, func, or_, select, true
+from sqlalchemy import BigInteger, Select, cast, func, select
 
-from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
-from nur.adapters.sql.decisions import any_superseded, superseders
-from nur.adapters.sql.filters import chunks_matching, notes_matching
-from nur.adapters.sql.lexical_index import FoundByWords
+from nur.adapters.sql.filters import chunks_matching
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
     PIECE_COLUMNS,
-    SCORING_COLUMNS,
+    WITH_PIECES,
     has_vector,
     records,
     to_chunk,
     to_chunk_with_note,
-    to_scoring_view,
 )
 from nur.adapters.sql.tables import (
-    chunk_pieces,
     lexical_totals,
     memory_note_chunks,
     memory_notes,
-    note_chunk_embeddings,
 )
-from nur.domain.kinds import turn_identity
-from nur.domain.notes import ChunkKey
 from nur.ports.chunks import CandidateSet, CorpusStatistics
 from nur.retrieval.ranking.grouping import lookalikes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Connection
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.adapters.sql.runner import Runner
     from nur.domain.chunks import StoredChunk
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import NoteId
-    from nur.ports.chunks import CandidateQuery, ChunkWithNote, ScoringView, StoredWord
-    from nur.ports.embedder import Floats
+    from nur.domain.notes import ChunkKey, NoteId
+    from nur.ports.chunks import CandidateQuery, ChunkWithNote, StoredWord
 
-#: Chunks that are indexed while a search runs are read by their keys; where so many are, all vectors are compared.
-MOST_LATE = 1_000
-#: Where more chunks wait for the index, searches compare none of them and report that they are degraded.
-MOST_STALE = 50_000
+from nur.adapters.sql.candidates import candidates, candidates_of, not_indexed
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
-_vectors = note_chunk_embeddings.c
 _totals = lexical_totals.c
 
 # Built once: composing a statement of fifty columns takes longer than running it.
-_WITH_PIECES = memory_note_chunks.join(memory_notes, _notes.note_id == _chunks.note_id).outerjoin(
-    chunk_pieces, chunk_pieces.c.chunk_key == _chunks.chunk_key
-)
-_SCORING_VIEWS = select(*SCORING_COLUMNS).select_from(_WITH_PIECES)
-_SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(_WITH_PIECES)
+_SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(WITH_PIECES)
 _TOTALS = select(
     cast(func.coalesce(func.sum(_totals.chunks), 0), BigInteger).label("chunks"),
     cast(func.coalesce(func.sum(_totals.pieces), 0), BigInteger).label("pieces"),
@@ -92,7 +73,7 @@ class SqlChunkStore:
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines."""
-        return await self.run.read(candidates, self.lexical_index, query)
+        return await self.run.read(read_candidates, self.lexical_index, query)
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[ChunkKey]:
         """Chunks whose pieces contain any of the terms, best first by the database's own ranking."""
@@ -101,7 +82,7 @@ class SqlChunkStore:
 
     async def candidates_of(self, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
         """The chunks of one note as if they had been found."""
-        return await self.run.read(_candidates_of, note_id, query)
+        return await self.run.read(candidates_of, note_id, query)
 
     async def show(
         self,
@@ -138,33 +119,10 @@ def _look_up(
     return replace(counted, not_indexed=not_indexed(connection))
 
 
-def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
-    """What both rankers find, read and filtered in one snapshot."""
-    by_words = _by_words(connection, lexical_index, query)
-    near = _nearest(connection, query)
-    timed = by_time(connection, lexical_index, query)
-    keys = list(dict.fromkeys([*near.cosines, *by_words.chunks, *timed]))
-    views = scoring_views(connection, keys, query.where, query.now)
-    views += _replaced(connection, query, near.cosines, {view.chunk_key for view in views})
-    visible = {view.chunk_key for view in views}
-    views, context_turns = _with_turns(connection, views, query)
-    views, superseded = with_superseders(connection, views, query)
-    views = known(connection, views, query.known_at)
-    return CandidateSet(
-        views=views,
-        context_turns=context_turns,
-        cosines=_cosines(connection, query, views, near.cosines) if near.is_complete else {},
-        model_vectors=_model_vectors(connection, query, [*views, *context_turns]),
-        lookalikes=_read(connection, lookalikes(views)),
-        not_visible=[key for key in keys if key not in visible],
-        in_window=in_window(connection, views, query.windows),
-        dated=dated(connection, views) if query.asks_when else frozenset(),
-        superseded=superseded,
-        has_more=by_words.has_more or len(near.cosines) >= query.limit,
-        is_complete=near.is_complete,
-        missed_by_index=near.missed_by_index,
-        any_stored=bool(views) or _any_stored(connection, query.where, query.now),
-    )
+def read_candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
+    """The candidates, with the texts of those whose terms are the same."""
+    found = candidates(connection, lexical_index, query)
+    return replace(found, lookalikes=_read(connection, lookalikes(found.views)))
 
 
 def chunks_of(connection: Connection, note_id: NoteId, embedding_version: str | None = None) -> list[StoredChunk]:
@@ -175,202 +133,6 @@ def chunks_of(connection: Connection, note_id: NoteId, embedding_version: str | 
         .order_by(_chunks.chunk_index)
     )
     return [to_chunk(row, note_id, has_vector=row["has_vector"]) for row in records(connection.execute(query))]
-
-
-def scoring_views(
-    connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime
-) -> list[ScoringView]:
-    """What ranking reads of these chunks; what is deleted, expired or filtered out is left out."""
-    query = _SCORING_VIEWS.where(_chunks.chunk_key.in_(keys), chunks_matching(where, now))
-    return [to_scoring_view(row) for row in connection.execute(query).all()]
-
-
-def turns_near(
-    connection: Connection, turns: Collection[tuple[str, int]], where: NoteFilter, now: datetime
-) -> list[ScoringView]:
-    """What ranking reads of the turns with these conversations and indexes.
-
-    By what makes them unique: conversations and numbers would take a statement for each conversation.
-    """
-    identities = [turn_identity(conversation_id, turn_index) for conversation_id, turn_index in turns]
-    query = _SCORING_VIEWS.where(_notes.identity.in_(identities), notes_matching(where, now))
-    return [to_scoring_view(row) for row in connection.execute(query).all()]
-
-
-def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[ChunkKey], Floats]:
-    """Chunks to compare one by one: those that the index does not hold at their note's revision, or all.
-
-    A chunk that was indexed after the index answered, but before this snapshot, is in neither: it is compared as well.
-    """
-    selections: list[ColumnElement[bool]] = [true()]
-    if not query.compare_all:
-        stale = not_indexed(connection)
-        late = query.not_indexed - stale
-        # By their keys, so that the few stale ones lead: a join would walk every chunk (30,000: 130 ms; so: 1 ms).
-        selections = [_vectors.chunk_key.in_(_stale())] if stale else []
-        if late:
-            selections.append(_vectors.chunk_key.in_(late) if len(late) <= MOST_LATE else true())
-    rows: dict[ChunkKey, Floats] = {}
-    for selection in selections:
-        found = connection.execute(_to_compare(query).where(selection).limit(query.most_compared))
-        rows.update((ChunkKey(row.chunk_key), row.vec) for row in found)
-    return list(rows), np.stack(list(rows.values())) if rows else np.empty((0, 0), dtype=np.float32)
-
-
-def _to_compare(query: CandidateQuery) -> Select[int, Floats]:
-    return (
-        select(_chunks.chunk_key, _vectors.vec)
-        .select_from(memory_note_chunks)
-        .join(memory_notes, _notes.note_id == _chunks.note_id)
-        .join(note_chunk_embeddings, _vectors.chunk_key == _chunks.chunk_key)
-        .where(_vectors.embedding_version == query.embedding_version, chunks_matching(query.where, query.now))
-    )
-
-
-def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
-    """What the lexical rows find, then what the index found besides.
-
-    The rows are always asked: a chunk that is indexed after the index has answered, but before this snapshot, would
-    else be found by nobody.
-    """
-    matching = chunks_matching(query.where, query.now)
-    found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
-    if not query.found_by_words:
-        return found
-    known = set(found.chunks)
-    return FoundByWords([*found.chunks, *(key for key in query.found_by_words if key not in known)], found.has_more)
-
-
-def _stale() -> Select[int]:
-    """Keys of chunks that the index does not hold at their note's revision. The words match the partial index."""
-    chunk = memory_note_chunks.alias("stale").c
-    return select(chunk.chunk_key).where(
-        or_(chunk.indexed_revision.is_(None), chunk.indexed_revision != chunk.revision)
-    )
-
-
-def not_indexed(connection: Connection) -> frozenset[ChunkKey]:
-    """Keys of chunks that the index does not hold at their note's revision, mostly none."""
-    return frozenset(map(ChunkKey, connection.execute(_stale().limit(MOST_STALE)).scalars()))
-
-
-class _Nearest(NamedTuple):
-    cosines: dict[ChunkKey, float]
-    is_complete: bool
-    missed_by_index: bool
-
-
-def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
-    """The nearest chunks of the index and of what is compared one by one."""
-    if query.vector is None:
-        return _Nearest({}, is_complete=True, missed_by_index=False)
-    keys, vectors = to_compare(connection, query)
-    indexed = {one.chunk_key: one.similarity for one in query.neighbours}
-    left_out = set(keys) - indexed.keys() - query.not_indexed if query.compare_all else frozenset[ChunkKey]()
-    missed = bool(left_out and left_out - not_indexed(connection))
-    if keys and len(keys) >= query.most_compared:
-        return _Nearest({}, is_complete=False, missed_by_index=missed)  # the nearest of a part would look like all
-    cosines = indexed | _exact(query.vector, keys, vectors)
-    nearest = nlargest(query.limit, cosines.items(), key=lambda item: item[1])
-    return _Nearest(dict(nearest), is_complete=True, missed_by_index=missed)
-
-
-def _replaced(
-    connection: Connection, query: CandidateQuery, nearest: Collection[ChunkKey], visible: Collection[ChunkKey]
-) -> list[ScoringView]:
-    """The current chunks of notes whose indexed chunk was replaced after the index answered."""
-    keys = {one.chunk_key: one.note_id for one in query.neighbours if one.chunk_key in nearest}
-    moved = {note_id for key, note_id in keys.items() if key not in visible}
-    if not moved:
-        return []
-    statement = _SCORING_VIEWS.where(_chunks.note_id.in_(moved), chunks_matching(query.where, query.now))
-    found = map(to_scoring_view, connection.execute(statement).all())
-    return [view for view in found if view.chunk_key not in visible]
-
-
-def _with_turns(
-    connection: Connection, views: list[ScoringView], query: CandidateQuery
-) -> tuple[list[ScoringView], list[ScoringView]]:
-    """Turns near a candidate are candidates too; turns near those lend their terms."""
-    turns = {turn for view in views if (turn := view.turn) is not None}
-    near = _around(turns, query.turn_distance)
-    wanted = _around(turns, 2 * query.turn_distance) - turns
-    if not wanted:
-        return views, []
-    found = turns_near(connection, wanted, query.where, query.now)
-    return views + [view for view in found if view.turn in near], [view for view in found if view.turn not in near]
-
-
-def with_superseders(
-    connection: Connection, views: list[ScoringView], query: CandidateQuery
-) -> tuple[list[ScoringView], Mapping[str, Sequence[str]]]:
-    """The notes that supersede a candidate are candidates too; and which supersede which, by public ids."""
-    ids = {view.note_id: view.public_id for view in views}
-    if not any_superseded(connection, list(ids)):
-        return views, {}
-    found = superseders(connection, list(ids), query.where, query.now, query.known_at)
-    missing = {newer.note_id for newers in found.values() for newer in newers} - ids.keys()
-    if missing:
-        statement = _SCORING_VIEWS.where(_chunks.note_id.in_(missing), chunks_matching(query.where, query.now))
-        views = views + [to_scoring_view(row) for row in connection.execute(statement).all()]
-    return views, {ids[older]: [newer.public_id for newer in newers] for older, newers in found.items()}
-
-
-def _around(turns: Iterable[tuple[str, int]], distance: int) -> set[tuple[str, int]]:
-    steps = range(-distance, distance + 1)
-    return {(conversation, index + step) for conversation, index in turns for step in steps if index + step >= 0}
-
-
-def _cosines(
-    connection: Connection, query: CandidateQuery, views: Sequence[ScoringView], known: Mapping[ChunkKey, float]
-) -> dict[ChunkKey, float]:
-    """The cosine of every candidate that has a vector; those found by words alone are compared now, if wanted."""
-    if query.vector is None or not query.compare_found:
-        return {view.chunk_key: known[view.chunk_key] for view in views if view.chunk_key in known}
-    keys = [view.chunk_key for view in views]
-    missing = [key for key in keys if key not in known]
-    statement = select(_vectors.chunk_key, _vectors.vec).where(
-        _vectors.chunk_key.in_(missing), _vectors.embedding_version == query.embedding_version
-    )
-    rows = connection.execute(statement).all() if missing else []
-    compared = _exact(query.vector, [ChunkKey(row.chunk_key) for row in rows], [row.vec for row in rows])
-    return {key: known[key] for key in keys if key in known} | compared
-
-
-def _model_vectors(
-    connection: Connection, query: CandidateQuery, views: Sequence[ScoringView]
-) -> dict[ChunkKey, bytes]:
-    """The vectors of each chunk's pieces that the store's own model made."""
-    if not query.with_model_vectors:
-        return {}
-    statement = select(_vectors.chunk_key, _vectors.pieces).where(
-        _vectors.chunk_key.in_([view.chunk_key for view in views]),
-        _vectors.embedding_version == query.embedding_version,
-    )
-    return {ChunkKey(row.chunk_key): row.pieces for row in connection.execute(statement).all() if row.pieces}
-
-
-def _exact(vector: Floats, keys: Sequence[ChunkKey], vectors: Floats | Sequence[Floats]) -> dict[ChunkKey, float]:
-    return dict(zip(keys, (np.asarray(vectors) @ vector).tolist(), strict=True)) if keys else {}
-
-
-def _any_stored(connection: Connection, where: NoteFilter, now: datetime) -> bool:
-    return connection.execute(select(_notes.note_id).where(notes_matching(where, now)).limit(1)).first() is not None
-
-
-def _candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
-    statement = _SCORING_VIEWS.where(_chunks.note_id == note_id, chunks_matching(query.where, query.now))
-    own = [to_scoring_view(row) for row in connection.execute(statement).all()]
-    near, context_turns = _with_turns(connection, own, query)
-    others = [view for view in near if view.note_id != note_id]
-    return CandidateSet(
-        views=own,
-        context_turns=[*context_turns, *others],
-        cosines=_cosines(connection, query, own, {}),
-        model_vectors=_model_vectors(connection, query, [*near, *context_turns]),
-        in_window=in_window(connection, own, query.windows),
-        dated=dated(connection, own) if query.asks_when else frozenset(),
-    )
 
 
 def _show(

@@ -49,6 +49,10 @@ CHUNK_COLUMNS = [
     _chunks.context,
     _chunks.text.label("chunk_text"),
 ]
+#: Chunks with their notes and what is stored of their pieces.
+WITH_PIECES = memory_note_chunks.join(memory_notes, _notes.note_id == _chunks.note_id).outerjoin(
+    chunk_pieces, _pieces.chunk_key == _chunks.chunk_key
+)
 #: The columns of a ScoringView, in its order.
 SCORING_COLUMNS = [
     _chunks.chunk_key,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from nur.adapters.sql import chunks, derivations, index_marks, migrations, notes, outbox, vectors
+from nur.adapters.sql import candidates, chunks, derivations, index_marks, migrations, notes, outbox, vectors
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import make_engine
 from nur.domain.notes import ChunkKey, Kind
@@ -39,14 +39,14 @@ QUERY = a_query(
 READS: dict[str, Callable[[Connection], object]] = {
     "a note by its public id": lambda connection: notes._get(connection, "default", "mem_1"),
     "a note by its identity": lambda connection: notes._by_identity(connection, "default", "i"),
-    "candidates": lambda connection: chunks.candidates(connection, LEXICAL, QUERY),
-    "everything compared": lambda connection: chunks.to_compare(connection, replace(QUERY, where=ALL)),
-    "the chunks of one note": lambda connection: chunks._candidates_of(connection, NOTE_ID, QUERY),
-    "scoring views": lambda connection: chunks.scoring_views(connection, KEYS, MEMORIES, START),
+    "candidates": lambda connection: candidates.candidates(connection, LEXICAL, QUERY),
+    "everything compared": lambda connection: candidates.to_compare(connection, replace(QUERY, where=ALL)),
+    "the chunks of one note": lambda connection: candidates.candidates_of(connection, NOTE_ID, QUERY),
+    "scoring views": lambda connection: candidates.scoring_views(connection, KEYS, MEMORIES, START),
     "what is shown": lambda connection: chunks._show(
         connection, dict.fromkeys(KEYS, NOTE_ID), MEMORIES, START, with_neighbours=True, with_texts=True
     ),
-    "neighbouring turns": lambda connection: chunks.turns_near(connection, [("c", 1)], ALL, START),
+    "neighbouring turns": lambda connection: candidates.turns_near(connection, [("c", 1)], ALL, START),
     "whether a note is indexed": lambda connection: index_marks.is_indexed(connection, NOTE_ID),
     "notes with the same bands": lambda connection: derivations.similar(connection, NOTE_ID, MEMORIES, START, 20),
     "vectors of chunks": lambda connection: vectors.vectors_of(connection, KEYS, EMBEDDING),
