@@ -22,7 +22,12 @@ class Said:
     """When a text was said, and which way the sentence looks."""
 
     day: date
-    ahead: bool  #: it speaks of what is to come
+    looks_ahead: Callable[[], bool]
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the sentence speaks of what is to come; it is read when a rule asks, and most rules do not."""
+        return self.looks_ahead()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from sys import maxsize
 from typing import TYPE_CHECKING
 
@@ -26,15 +26,22 @@ if TYPE_CHECKING:
     from nur.retrieval.times.expressions import TimeExpression
 
 
-#: Characters around a trigger word that its expression may reach.
+#: Characters before and after the start of a trigger word that its expression may reach.
 REACH = 48
+REACH_BEHIND = 32
+#: The same of a year: "late in september of, 2017", and what must not stand behind it.
+BEFORE_YEAR = 32
+AFTER_YEAR = 8
 #: Characters of a sentence that say which way it looks.
 SENTENCE = 120
 _YEARS = frozenset(str(year).encode() for year in range(1900, 2100))
 _SENTENCE_END = re.compile(r"[.!?\n。！？]")
 _JOINED = re.compile(f"[{JOINED}]")
-#: What is no prose: code and addresses.
-_NOT_PROSE = re.compile(r"```.*?```|`[^`\n]*`|\b(?:https?|ftp)://\S+|\bwww\.\S+", re.DOTALL)
+#: What is no prose: code and addresses. The signs that each of them has are looked for first.
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_ADDRESS_SIGNS = {"://": ("https", "http", "ftp"), "www.": ("",)}  #: with what may stand before each
+_NO_BLANKS = re.compile(r"\S+")
+_WORD = re.compile(r"\w")
 
 
 def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
@@ -46,7 +53,7 @@ def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
     expressions = sorted(_expressions(low), key=lambda one: (one.start, -one.end))
     if not expressions:
         return ()
-    not_prose = [match.span() for match in _NOT_PROSE.finditer(text)]
+    not_prose = _not_prose(text)
     found: list[TimeMention] = []
     for one in expressions:
         if found and one.start < found[-1].end_char:
@@ -55,6 +62,29 @@ def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
         if window is not None:
             found.append(TimeMention(one.start, one.end, window, one.is_relative))
     return tuple(found)
+
+
+def _not_prose(text: str) -> list[tuple[int, int]]:
+    """Stretches of code and addresses, in order; none lies in another."""
+    spans = [match.span() for match in _CODE.finditer(text)] + [*_addresses(text)]
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not found or end > found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _addresses(text: str) -> Iterator[tuple[int, int]]:
+    for sign, beginnings in _ADDRESS_SIGNS.items():
+        at = text.find(sign)
+        while at >= 0:
+            after = _NO_BLANKS.match(text, at + len(sign))
+            end = at + len(sign) if after is None else after.end()
+            for beginning in beginnings:
+                start = at - len(beginning)
+                if after and text[max(0, start) : at] == beginning and not _WORD.match(text[max(0, start - 1) : start]):
+                    yield start, end
+            at = text.find(sign, end)
 
 
 def _small_letters(text: str) -> str:
@@ -74,11 +104,12 @@ def _expressions(low: str) -> Iterator[TimeExpression]:
     """All that rules find; most texts have no word that any rule needs, and are left at once."""
     triggers = _triggers().intersection(split_words(low))
     if triggers:
-        for start, end in _stretches(low, sorted(_places(low, [word.decode() for word in triggers]))):
+        years = list(_years(low)) if not _YEARS.isdisjoint(triggers) else []
+        places = [*years, *_places(low, [word.decode() for word in triggers - _YEARS])]
+        for start, end in _stretches(low, sorted(places), frozenset(years)):
             yield from english_times(low, start, end)
             yield from spaced_times(low, start, end)
-        if not _YEARS.isdisjoint(triggers):
-            yield from numeric_times(low)
+        yield from numeric_times(low, years)
     if not low.isascii() and _JOINED.search(low):
         yield from joined_times(low)
         yield from east_asian_times(low)
@@ -95,15 +126,28 @@ def _places(low: str, triggers: list[str]) -> Iterator[int]:
             at = low.find(word, end)
 
 
-def _stretches(low: str, places: list[int]) -> Iterator[tuple[int, int]]:
-    """What lies around the places; stretches that touch are one."""
+def _years(low: str) -> Iterator[int]:
+    """Where years begin. A report has dozens of different ones: one search each would read it dozens of times."""
+    for century in ("19", "20"):
+        at = low.find(century)
+        while at >= 0:
+            year, around = low[at : at + 4], low[max(0, at - 1) : at] + low[at + 4 : at + 5]
+            if len(year) == 4 and year.isdecimal() and year.isascii() and not any(map(str.isalnum, around)):
+                yield at
+            at = low.find(century, at + 1)
+
+
+def _stretches(low: str, places: list[int], years: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """What lies around the places; stretches that touch are one. A year is the last word of its expression."""
     start = end = -1
     for place in places:
-        if place - REACH > end:
+        is_year = place in years
+        first = max(0, place - (BEFORE_YEAR if is_year else REACH))
+        if first > end:
             if end >= 0:
                 yield start, end
-            start = max(0, place - REACH)
-        end = min(len(low), place + REACH)
+            start = first
+        end = max(end, min(len(low), place + (AFTER_YEAR if is_year else REACH_BEHIND)))
     if end >= 0:
         yield start, end
 
@@ -116,7 +160,7 @@ def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
 
 def _window(one: TimeExpression, low: str, said: date) -> TimeWindow | None:
     try:
-        return one.read(Said(said, ahead=_looks_ahead(low, one)))
+        return one.read(Said(said, partial(_looks_ahead, low, one)))
     except (ValueError, OverflowError):  # no such day, or beyond the calendar
         return None
 
@@ -129,7 +173,7 @@ def _looks_ahead(low: str, one: TimeExpression) -> bool:
     return AHEAD.search(before[start:] + low[one.start : one.end] + after[: stop.start() if stop else None]) is not None
 
 
-VERSION = 2
+VERSION = 3
 
 
 def times_deriver(zone: Zone) -> Deriver:

@@ -11,7 +11,7 @@ from nur.retrieval.times import calendars
 from nur.retrieval.times.expressions import TimeExpression, is_likely_year
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nur.domain.times import TimeWindow
     from nur.retrieval.times.expressions import Said
@@ -19,22 +19,25 @@ if TYPE_CHECKING:
 _YEAR = r"((?:19|20)\d\d)"
 _ISO = re.compile(rf"(?<![\w.-]){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:(?=t\d\d:)|(?![\w-]))")
 _DAY_FIRST = re.compile(rf"(?<![\w.])(\d{{1,2}})([./])(\d{{1,2}})\2{_YEAR}(?!\w|\.\d)")
+_AFTER_YEAR = frozenset("-/.")
+_BEFORE_YEAR = frozenset("./")
 _EAST_ASIAN = re.compile(
     rf"{_YEAR} ?[年년](?: ?(\d{{1,2}}) ?[月월](?: ?(\d{{1,2}}) ?[日号號일])?)?"
     r"|(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日号號일]"
 )
 
 
-def numeric_times(low: str) -> Iterator[TimeExpression]:
-    """Dates in digits in a whole text."""
-    for match in _ISO.finditer(low):
-        yield _expression(match, match[1], match[3], match[4])
-    for match in _DAY_FIRST.finditer(low):
-        first, second = int(match[1]), int(match[3])
-        if match[2] == "." or first > 12 or first == second:
-            yield _expression(match, match[4], match[3], match[1])
-        elif second > 12:
-            yield _expression(match, match[4], match[1], match[3])
+def numeric_times(low: str, years: Iterable[int]) -> Iterator[TimeExpression]:
+    """Dates in digits in a whole text; `years` are the places of its years."""
+    for place in years:
+        if low[place + 4 : place + 5] in _AFTER_YEAR and (match := _ISO.match(low, place)):
+            yield _expression(match, match[1], match[3], match[4])
+        if low[place - 1 : place] in _BEFORE_YEAR and (match := _DAY_FIRST.search(low, max(0, place - 6), place + 6)):
+            first, second = int(match[1]), int(match[3])
+            if match[2] == "." or first > 12 or first == second:
+                yield _expression(match, match[4], match[3], match[1])
+            elif second > 12:
+                yield _expression(match, match[4], match[1], match[3])
 
 
 def east_asian_times(low: str) -> Iterator[TimeExpression]:

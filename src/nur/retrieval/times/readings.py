@@ -122,6 +122,8 @@ def read_named(groups: Groups, said: Said) -> TimeWindow | None:
         return _season_near(name, step, said)
     if name == "quarter":
         return calendars.month(said.day.year, (said.day.month - 1) // 3 * 3 + 1 + 3 * step, 3, Grain.QUARTER)
+    if name == "weekend" and "coming" in (groups[0] or "") and said.day.weekday() < calendars.SATURDAY:
+        step = 0  # it is still to come
     if name in ("day", "week", "weekend", "month", "year", "decade"):
         return calendars.relative(name, step, said.day)
     if name[:3] in _WEEKDAY_NUMBERS:

@@ -155,10 +155,27 @@ def test_other_languages(text: str, expression: str, first: str, last: str) -> N
         "Ich bin hier. Guten Morgen!",
         "See https://example.com/2023-05-08/yesterday and `git log --since=yesterday`.",
         "```\nlast week\n```",
+        "`curl http://a.example/x --since yesterday` and www.example.com/2023-05-08",  # an address inside of code
     ],
 )
 def test_what_is_no_time_or_could_be_two_is_left_out(text: str) -> None:
     assert found(text) == []
+
+
+def test_a_time_beside_an_address_is_read() -> None:
+    text = "www.example.com since yesterday, awww.yesterday and xhttp://tomorrow"
+    assert [one[0] for one in found(text)] == ["yesterday", "yesterday", "tomorrow"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["late in September of 2017", "the 31st of December, 2017", "mid-December 2017", "the late 1990's", "Q3 of 2017"],
+)
+def test_the_longest_expressions_are_read_whole(expression: str) -> None:
+    padding = "figures and more figures " * 5
+    [(words_, _, _)] = found(f"{padding}{expression}; {padding}")
+    assert words_ in expression
+    assert words_ == found(expression)[0][0]
 
 
 def test_several_times_stand_in_the_order_of_the_text() -> None:
@@ -210,6 +227,11 @@ def test_a_time_does_not_depend_on_what_stands_far_away(before: str, after: str)
         "mai ",
         "1.1.",
         "2023-",
+        "2019 ",
+        "1919",
+        "://",
+        "http://",
+        "www.",
         "年",
         "3天",
     ],

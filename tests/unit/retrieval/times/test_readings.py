@@ -47,6 +47,9 @@ from nur.retrieval.times.find import find_times
         ("this weekend", "2023-08-21", "2023-08-26", "2023-08-27"),
         ("last weekend", "2023-08-21", "2023-08-19", "2023-08-20"),
         ("next weekend", "2023-08-19", "2023-08-26", "2023-08-27"),
+        ("this coming weekend", "2023-08-17", "2023-08-19", "2023-08-20"),  # said on a Thursday: still this week's
+        ("the upcoming weekend", "2023-08-18", "2023-08-19", "2023-08-20"),
+        ("this coming weekend", "2023-08-19", "2023-08-26", "2023-08-27"),  # on a Saturday this one is no longer coming
         ("this decade", "2023-08-17", "2020-01-01", "2029-12-31"),
         ("last decade", "2023-08-17", "2010-01-01", "2019-12-31"),
         ("this coming week", "2023-08-17", "2023-08-21", "2023-08-27"),
