@@ -157,7 +157,7 @@ class Onslaught:
     async def _check(self) -> None:
         """Nothing lost, nothing doubled, and the index as the ledger is."""
         async with httpx2.AsyncClient(base_url=self._address, timeout=60) as client:
-            existing = await _every_note(client)
+            existing = await every_note(client)
             assert existing == self.texts
             for name in list(self.deleted)[:20]:
                 assert (await client.get(f"/v2/notes/{name}")).status_code == 404
@@ -179,7 +179,8 @@ def _between(notes: int) -> tuple[int, int]:
     return max(3, calls // 2), max(12, calls * 3 // 2)
 
 
-async def _every_note(client: httpx2.AsyncClient) -> dict[str, str]:
+async def every_note(client: httpx2.AsyncClient) -> dict[str, str]:
+    """The text of every note, by id; none may come twice."""
     existing: dict[str, str] = {}
     cursor = ""
     while True:

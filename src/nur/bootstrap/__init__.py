@@ -27,10 +27,11 @@ from nur.services.indexing.rebuild import ANALYZER_FACT
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from nur.adapters.sql.postgres.stores import PostgresStores
     from nur.ports.stores import Stores
     from nur.settings import Settings
 
-__all__ = ["Services", "assemble", "chosen_index", "is_new", "make_stores", "running"]
+__all__ = ["Services", "assemble", "chosen_index", "finish_upgrade", "is_new", "make_stores", "running"]
 
 log = EventLog("Bootstrap")
 
@@ -95,6 +96,16 @@ def make_stores(settings: Settings) -> Stores:
     return SqliteStores(settings.nur_data_dir)
 
 
+def finish_upgrade(settings: Settings) -> bool:
+    """Apply the steps of the schema that servers leave; returns whether there were any.
+
+    Raises BadConfiguration without PostgreSQL, where a server does everything itself, and DataFolderInUse.
+    """
+    if settings.database_url is None:
+        raise BadConfiguration("nur upgrade needs DATABASE_URL: a SQLite store is upgraded when its server starts.")
+    return _postgres(settings, settings.database_url.get_secret_value()).finish_upgrade()
+
+
 def is_new(settings: Settings) -> bool:
     """Whether there is no store yet: opening it would make one and choose its embedding model."""
     if settings.database_url is not None:
@@ -104,7 +115,7 @@ def is_new(settings: Settings) -> bool:
     return StoreFiles(settings.nur_data_dir).is_new
 
 
-def _postgres(settings: Settings, address: str) -> Stores:
+def _postgres(settings: Settings, address: str) -> PostgresStores:
     try:
         from nur.adapters.sql.postgres.stores import PostgresStores
     except ImportError as error:

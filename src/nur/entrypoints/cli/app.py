@@ -41,6 +41,7 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
+    "upgrade": "Finish a change of PostgreSQL's tables after an update of every server.",
     "migrate": "Copy the store to PostgreSQL, or back to a SQLite file.",
     "backup": "Copy the store into one verified file, while the server runs.",
     "restore": "Verify a backup and put it in the place of the store.",

@@ -55,6 +55,12 @@ def test_head_is_the_newest_revision_there_is() -> None:
     assert max(path.name for path in (folder / "versions").glob("[0-9]*.py")).startswith(migrations.HEAD)
 
 
+def test_a_program_needs_the_last_step_that_adds() -> None:
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+    adding = [one.revision for one in scripts.walk_revisions() if not hasattr(one.module, migrations.OLDEST_PROGRAM)]
+    assert max(adding) == migrations.NEEDED
+
+
 def test_migrating_nothing_gives_the_tables_as_they_are_described(engine: Engine) -> None:
     assert migrations.migrate(engine)
 

@@ -1,21 +1,61 @@
-"""The schema's history. Alembic is imported only when there is something to do: it costs a third of the start."""
+"""The schema's history, in steps that let servers of two versions share a database.
+
+A step adds (expand), unless its module names an `oldest_program`: then it takes away what programs with an older head
+still use (contract). Every program applies the steps that it needs. A contract step at the end is needed by none: on
+PostgreSQL it is left to `nur upgrade`. Alembic is imported only when there is something to do: it costs a third of the
+start.
+"""
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import inspect, text
 
-from nur.domain.errors import StoreForeign, StoreNewer
+from nur.adapters.sql.store_facts import get_fact, set_fact
+from nur.domain.errors import DataFolderInUse, StoreForeign, StoreNewer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from alembic.script import Script, ScriptDirectory
     from sqlalchemy import Connection, Engine
 
 #: The newest revision under `versions/`; a test compares them.
 HEAD = "0011"
+#: The last one that adds: this program works from there on.
+NEEDED = "0011"
+#: The store's fact: programs with an older head do not work on it.
+OLDEST_PROGRAM = "oldest_program"
+#: The first half of the advisory lock that a program's connections share; the second is the number of its head.
+PROGRAMS = 7809626
 
 #: Begins a transaction that no other process migrates beside. PostgreSQL's lock is any number that is ours.
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7809622)"}
+#: Whoever reads or writes waits behind a change of a table that waits itself: rather fail to start.
+_BRIEFLY = {"sqlite": "SELECT 1", "postgresql": "SET LOCAL lock_timeout = '10s'"}
+#: Waits for a migration under way: what it takes away would be missed later.
+_AFTER_OTHERS = {"sqlite": "SELECT 1", "postgresql": "SELECT pg_advisory_xact_lock_shared(7809622)"}
+_OLDER_PROGRAMS = text(
+    "SELECT count(DISTINCT objid) FROM pg_locks WHERE locktype = 'advisory' AND classid = :programs"
+    " AND objsubid = 2 AND objid::bigint < :oldest"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a program knows of the schema's history."""
+
+    head: str = HEAD
+    needed: str = NEEDED
+    more: Path | None = None  #: a folder of further revisions
+
+
+OURS = History()
 
 
 def held_revision(connection: Connection) -> str | None:
@@ -32,29 +72,82 @@ def held_revision(connection: Connection) -> str | None:
     return None
 
 
-def check(engine: Engine) -> bool:
-    """Whether the store is at HEAD already; changes nothing. Raises StoreNewer, StoreForeign."""
+def check(engine: Engine, history: History = OURS) -> bool:
+    """Whether the program can work on the store as it is; changes nothing. Raises StoreNewer, StoreForeign."""
     with engine.connect() as connection:
+        connection.exec_driver_sql(_AFTER_OTHERS[engine.dialect.name])
         existing = held_revision(connection)
-    if existing is not None and existing > HEAD:
+        if existing is None:
+            return False
+        # One process owns a SQLite file: there is nobody to share a newer one with.
+        shared = engine.dialect.name != "sqlite"
+        oldest = (get_fact(connection, OLDEST_PROGRAM) if shared else None) or existing
+    if oldest > history.head:
         raise StoreNewer(
-            f"The store has schema {existing}, this program knows {HEAD}. Update nur-memory; nothing was changed."
+            f"The store has schema {existing}, this program knows {history.head}. Update nur-memory; "
+            "nothing was changed."
         )
-    return existing == HEAD
+    return existing >= (history.needed if shared else history.head)
 
 
-def migrate(engine: Engine) -> bool:
-    """Bring a store to HEAD. Returns whether there was anything to do. Raises StoreNewer, StoreForeign."""
-    if check(engine):
+def migrate(engine: Engine, history: History = OURS, *, finish: bool = False) -> bool:
+    """Apply the steps that the program needs, or with `finish` all of them; returns whether there were any.
+
+    SQLite has one process: there it is always all. Raises StoreNewer, StoreForeign, and DataFolderInUse when a step
+    would take away what a program that is connected still uses.
+    """
+    if check(engine, history) and not finish:
         return False
     from alembic import command
     from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", "nur.adapters.sql:migrations")
+    config.set_main_option("path_separator", "os")
+    folders = [str(Path(__file__).parent / "versions"), *([str(history.more)] if history.more else [])]
+    config.set_main_option("version_locations", os.pathsep.join(folders))
+    scripts = ScriptDirectory.from_config(config)
     with engine.connect() as connection:
         config.attributes["connection"] = connection
         connection.exec_driver_sql(_ALONE[engine.dialect.name])
-        command.upgrade(config, "head")
+        connection.exec_driver_sql(_BRIEFLY[engine.dialect.name])
+        existing = held_revision(connection)
+        steps = _steps(scripts, existing, history.head) if (existing or "") < history.head else []
+        if not finish and engine.dialect.name != "sqlite":
+            steps = _needed(steps)
+        if steps:
+            if existing is not None:
+                _refuse_older(connection, _oldest_program(steps))
+            command.upgrade(config, steps[-1].revision)
+            all_steps = _steps(scripts, None, steps[-1].revision)
+            set_fact(connection, OLDEST_PROGRAM, _oldest_program(all_steps))
         connection.commit()
-    return True
+    return bool(steps)
+
+
+def _steps(scripts: ScriptDirectory, after: str | None, upto: str) -> list[Script]:
+    """The steps beyond a revision, the first one first; None: from the beginning."""
+    return list(scripts.iterate_revisions(upto, after or "base"))[::-1]
+
+
+def _needed(steps: list[Script]) -> list[Script]:
+    """Without the contract steps at the end."""
+    while steps and hasattr(steps[-1].module, OLDEST_PROGRAM):
+        steps = steps[:-1]
+    return steps
+
+
+def _oldest_program(steps: Sequence[Script]) -> str:
+    return max((getattr(step.module, OLDEST_PROGRAM, "") for step in steps), default="")
+
+
+def _refuse_older(connection: Connection, oldest: str) -> None:
+    """Nobody may be connected who uses what these steps take away."""
+    if connection.dialect.name == "sqlite" or not oldest:
+        return
+    if connection.execute(_OLDER_PROGRAMS, {"programs": PROGRAMS, "oldest": int(oldest)}).scalar_one():
+        raise DataFolderInUse(
+            "Servers or workers of an older version have the database open, and would fail after this step. "
+            "Stop or update them first; nothing was changed."
+        )

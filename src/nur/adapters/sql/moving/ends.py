@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from nur.adapters.sql.lexical_index import LexicalIndex
 
-OLD_SCHEMA = (
-    "The store was last opened by an older version. Start its server once with this one, stop it, then move it."
+OTHER_SCHEMA = (
+    "The store was last opened by another version. Start its server once with this one, stop it, then move it; "
+    "on PostgreSQL run nur upgrade as well."
 )
 _SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _LOCK = text("SELECT pg_try_advisory_lock(7809624)")
@@ -122,8 +123,10 @@ def _postgres(address: str) -> Engine:
 
 
 def _refuse_other_schema(engine: Engine) -> None:
-    if not migrations.check(engine):
-        raise BadRequest(OLD_SCHEMA)
+    migrations.check(engine)
+    with engine.connect() as connection:
+        if migrations.held_revision(connection) != migrations.HEAD:
+            raise BadRequest(OTHER_SCHEMA)
 
 
 def _refuse_other_store(connection: Any, store_id: str) -> None:

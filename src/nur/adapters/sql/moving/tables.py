@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import BigInteger, String, collate, delete, insert, literal, select, text, tuple_
 
+from nur.adapters.sql.migrations import OLDEST_PROGRAM
 from nur.adapters.sql.store_facts import get_fact, set_fact
 from nur.adapters.sql.stores import WRITE_PROBE
 from nur.adapters.sql.tables import chunk_pieces, store_facts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 PAGE = 200
 #: Facts that belong to one database and not to what is stored. Those of a move begin with `move_`.
-OWN_FACTS = (RESTORED, WRITE_PROBE)
+OWN_FACTS = (RESTORED, WRITE_PROBE, OLDEST_PROGRAM)
 MOVE = "move_"
 
 Row = dict[str, Any]

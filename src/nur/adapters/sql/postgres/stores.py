@@ -12,6 +12,7 @@ from nur.adapters.sql import migrations
 from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.folder import DataFolder
 from nur.adapters.sql.idempotency import SqlIdempotencyStore
+from nur.adapters.sql.migrations import OURS, History
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 from nur.adapters.sql.postgres.presence import Presence
@@ -36,12 +37,21 @@ class PostgresStores(SqlStores):
 
     is_shared = True
 
-    def __init__(self, address: str, folder: Path, *, pool_size: int = POOL_SIZE, allow_unsynced: bool = False) -> None:
+    def __init__(
+        self,
+        address: str,
+        folder: Path,
+        *,
+        pool_size: int = POOL_SIZE,
+        allow_unsynced: bool = False,
+        history: History = OURS,
+    ) -> None:
         self._runner = PostgresRunner(StoreCondition(cause_of))
         super().__init__(self._runner, PostgresLexicalIndex())
-        self._presence = Presence()
+        self._presence = Presence(head=history.head)
         self.idempotency = SqlIdempotencyStore(self._runner, self._presence)
         self._address = address
+        self._history = history
         self._folder = DataFolder(folder)
         self._pool_size = pool_size
         self._allow_unsynced = allow_unsynced
@@ -61,27 +71,38 @@ class PostgresStores(SqlStores):
         await asyncio.to_thread(self._runner.stop)
         self._folder.release()
 
+    def finish_upgrade(self) -> bool:
+        """Apply the steps of the schema that servers leave; returns whether there were any. Raises DataFolderInUse."""
+        engine = make_engine(self._address, 2)
+        try:
+            return self._prepare(engine, finish=True)
+        finally:
+            engine.dispose()
+
     def _connect(self) -> Engine:
         engine = make_engine(self._address, self._pool_size)
         event.listen(engine, "connect", self._presence.show)
         try:
             self._prepare(engine)
+            engine.connect().close()  # stays in the pool: from now on the others see this process
         except BaseException:
             engine.dispose()
             raise
         return engine
 
-    def _prepare(self, engine: Engine) -> None:
+    def _prepare(self, engine: Engine, *, finish: bool = False) -> bool:
         try:
             with engine.connect() as connection:
                 self._refuse_unsynced(connection)
-            if migrations.migrate(engine):
+            changed = migrations.migrate(engine, self._history, finish=finish)
+            if changed:
                 engine.dispose()  # those connections know no vectors yet
         except SQLAlchemyError as error:
             raise BadConfiguration(
                 f"DATABASE_URL: the database cannot be opened: {reason(error)}. Correct the address or start "
                 "PostgreSQL; the role must be able to create tables, and the extension vector (pgvector) must be there."
             ) from error
+        return changed
 
     def _refuse_unsynced(self, connection: Connection) -> None:
         """What is acknowledged must survive a crash."""

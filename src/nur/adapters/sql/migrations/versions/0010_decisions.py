@@ -7,6 +7,8 @@ from nur.adapters.sql.columns import Moment
 
 revision = "0010"
 down_revision = "0009"
+#: Programs with an older head do not work from here on.
+oldest_program = "0010"
 
 
 def upgrade() -> None:
