@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nur.retrieval.currency.statements import covered
 
@@ -110,15 +110,38 @@ NEARLY_AS_COVERED = 0.8
 NEARLY_AS_GOOD = 0.75
 """Of the score of the first such statement that each other one must have."""
 
+NEARLY_AS_COVERED_CHANGE = 0.6
+NEARLY_AS_GOOD_CHANGE = 0.5
+"""The same where the words before a value say that it is new."""
+
 REACH = 80
 """Characters on either side of a value."""
+
+WORDS_BEFORE = 48
+"""Characters before a value, of the same sentence, that say whether it is new, or not what holds."""
+
+_SENTENCE_END = re.compile(r"[.!?;\n]\s")
+_CHANGES = re.compile(
+    r"\b(?:now|new|recently|instead|chang\w{1,3}|updated?|revised|(?:re)?scheduled|moved|pushed|postponed|switched|"
+    r"improved|increased|decreased|reduced|raised|dropped|lowered|cut|extended|expanded|adjusted|grown|risen|"
+    r"(?:goes|went|gone|up|down) to)\b[^\d]*$",
+    re.IGNORECASE,
+)
+#: What somebody wants, and what was: "my goal is 100 %", "from 70 % to 90 %".
+_NOT_NOW = re.compile(
+    r"\b(?:goals?|aim(?:s|ing)?|want(?:s|ed)?|hop(?:e|es|ing)|try(?:ing)?|plan(?:s|ning)?|would like) (?:is |was )?"
+    r"(?:of|to|for)\b|\b(?:from|initially|originally|previously|formerly) (?:around |about )?[$£€]?$",
+    re.IGNORECASE,
+)
 
 _ASKS_VALUE = re.compile(
     r"\b(?:how (?:many|much|long|old|often|far|big|large|high|tall|fast|soon)|what(?:['’]?s)?|which|when)\b",
     re.IGNORECASE,
 )
 _ASKS_PAST = re.compile(
-    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|back then"
+    # What compares asks about the past as well.
+    r"\b(?:between|differences?|compared|how (?:much|many) (?:more|less|fewer)|"
+    r"used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|back then"
     r"|before (?:that|then))\b",
     re.IGNORECASE,
 )
@@ -132,34 +155,56 @@ def asks_value(question: str) -> bool:
 def same_slot(question: str, shares: Shares, statements: Sequence[Utterance]) -> list[int]:
     """The places of statements that give the asked thing different values, in their order; none where all agree."""
     in_question = {one.value for one in find_values(question)}
-    best: dict[ValueKind, dict[int, tuple[float, str]]] = {}
+    best: dict[ValueKind, dict[int, GivenValue]] = {}
     for place, one in enumerate(statements):
         for value in find_values(one.text):
-            if value.value in in_question:
+            given = None if value.value in in_question else _given(one.text, value, shares)
+            if given is None:
                 continue
-            around = _covered_around(one.text, value, shares)
             seen = best.setdefault(value.kind, {}).get(place)
-            if around >= LEAST_COVERED and (seen is None or around > seen[0]):
-                best[value.kind][place] = around, value.value
+            if seen is None or given > seen:
+                best[value.kind][place] = given
     for kind in asked_kinds(question):
         places = _comparable(best.get(kind, {}), statements)
-        if len({best[kind][place][1] for place in places}) > 1:
+        if len({best[kind][place].value for place in places}) > 1:
             return places
     return []
+
+
+class GivenValue(NamedTuple):
+    """What a statement gives as the value of the asked thing."""
+
+    covered: float  #: of the question's telling words that stand around it
+    is_change: bool  #: the words before it say that it is new
+    value: str
+
+
+def _given(text: str, value: Value, shares: Shares) -> GivenValue | None:
+    """The value as that of the asked thing; None where it is about something else, or what one wants or had."""
+    before = _SENTENCE_END.split(text[max(0, value.start - WORDS_BEFORE) : value.start])[-1]
+    if _NOT_NOW.search(before):
+        return None
+    is_change = _CHANGES.search(before) is not None
+    covered_around = _covered_around(text, value, shares)
+    return GivenValue(covered_around, is_change, value.value) if covered_around >= LEAST_COVERED else None
 
 
 def _covered_around(text: str, value: Value, shares: Shares) -> float:
     return covered(text[max(0, value.start - REACH) : value.end + REACH], shares)
 
 
-def _comparable(found: dict[int, tuple[float, str]], statements: Sequence[Utterance]) -> list[int]:
-    """Those that speak of the asked thing about as clearly as the clearest, and answer about as well as the first."""
+def _comparable(found: dict[int, GivenValue], statements: Sequence[Utterance]) -> list[int]:
+    """Those that speak of the asked thing about as clearly as the clearest, and answer about as well as the first.
+
+    What says that its value is new may speak of it less clearly: people name a thing that is known by one word.
+    """
     if not found:
         return []
-    clearest = max(around for around, _ in found.values())
+    clearest = max(given.covered for given in found.values())
     lead = statements[min(found)].score
     return [
         place
-        for place in sorted(found)
-        if found[place][0] >= NEARLY_AS_COVERED * clearest and statements[place].score >= NEARLY_AS_GOOD * lead
+        for place, given in sorted(found.items())
+        if given.covered >= (NEARLY_AS_COVERED_CHANGE if given.is_change else NEARLY_AS_COVERED) * clearest
+        and statements[place].score >= (NEARLY_AS_GOOD_CHANGE if given.is_change else NEARLY_AS_GOOD) * lead
     ]

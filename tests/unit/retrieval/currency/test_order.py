@@ -81,6 +81,49 @@ def test_a_weaker_statement_does_not_pass_a_much_better_one() -> None:
     assert ordered("How many lamps does the hall have?", [better, weaker]).moves == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The main branch has grown, now at 165 commits, and the repository is tidy.",
+        "With the commits on the main branch up to 165 it is time for a release.",
+    ],
+)
+def test_a_value_that_is_said_to_be_new_may_be_weaker(text: str) -> None:
+    older, newer = said("150 commits are merged into the main branch of my repository.", text, memories=False)
+    newer = Utterance(newer.public_id, newer.text, 0, newer.said, 0.5, is_memory=False)
+    found = ordered("How many commits are on the main branch of my repository?", [older, newer])
+    assert found.places == [1, 0]
+    plain = Utterance(newer.public_id, "The main branch holds 165 commits.", 0, newer.said, 0.5, is_memory=False)
+    assert ordered("How many commits are on the main branch of my repository?", [older, plain]).moves == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm trying to reach 100% test coverage of the parser.",  # a goal is no value
+        "The test coverage of the parser was originally 40%.",  # nor is what was
+        "My goal is to bring test coverage of the parser to 100%.",
+    ],
+)
+def test_a_goal_or_a_past_value_is_not_put_first(text: str) -> None:
+    statements = said("The test coverage of the parser is 65%.", text, memories=False)
+    assert ordered("What is the test coverage of the parser?", statements).places == [0, 1]
+
+
+def test_what_changed_from_one_value_to_another_gives_the_second() -> None:
+    texts = ("The test coverage of the parser is 70%.", "The test coverage of the parser went from 70% to 90%.")
+    assert ordered("What is the test coverage of the parser?", said(*texts, memories=False)).places == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How much did the hall change between the two times?", "How many more lamps does the hall have?"],
+)
+def test_a_question_that_compares_asks_for_no_current_value(question: str) -> None:
+    statements = said("The hall has 4 lamps.", "The hall has 6 lamps.", memories=False)
+    assert ordered(question, statements).moves == ()
+
+
 def test_a_memory_that_reports_a_change_comes_before_what_it_changes() -> None:
     found = ordered(
         "Where do I find the jointer?",
