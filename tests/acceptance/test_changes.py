@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.rest_client import rest_of
 
 if TYPE_CHECKING:
@@ -149,6 +151,35 @@ async def test_a_search_as_of_a_moment_knows_only_what_was_stored(nur: Door) -> 
     assert (then["snippet"], then["version"]) == ("The staging database listens on port 5432.", 1)
     answer = await nur.data("memory_search", query="staging database port", as_of="2020-01-01")
     assert answer["hits"] == []
+
+
+@pytest.mark.parametrize("tool", ["search_everything", "artifact_search", "hybrid_search"])
+async def test_every_search_of_documents_answers_as_of_a_moment(nur: Door, tool: str) -> None:
+    source = {"artifact_type": "doc", "source_system": "drive", "source_id": "port"}
+    await nur.text("artifact_ingest", content="The staging database listens on port 5432.", **source)
+    between = nur.services.clock.now().isoformat()
+    await nur.text("artifact_ingest", content="The staging database listens on port 5433.", **source)
+    assert "5433" in await nur.text(tool, query="staging database port")
+    then = await nur.text(tool, query="staging database port", as_of=between)
+    assert "5432" in then
+    assert "5433" not in then
+    assert (await nur.data(tool, query="staging database port", as_of="2020-01-01"))["hits"] == []
+    assert "as_of" in await nur.refusal(tool, query="staging database port", as_of="soon")
+
+
+@pytest.mark.parametrize("tool", ["search_everything", "artifact_search", "hybrid_search"])
+async def test_every_search_of_documents_prefers_a_time(nur: Door, tool: str) -> None:
+    for month in ("03", "07"):
+        source = {
+            "artifact_type": "doc",
+            "source_system": "drive",
+            "source_id": month,
+            "ts": f"2026-{month}-11T12:00:00Z",
+        }
+        await nur.text("artifact_ingest", content=f"Minutes {month}: the harbour budget was discussed.", **source)
+    for month in ("03", "07"):
+        hits = (await nur.data(tool, query="harbour budget minutes", when=f"2026-{month}"))["hits"]
+        assert f"Minutes {month}" in str(hits[0])
 
 
 async def test_the_latest_changes_come_first_page_by_page(nur: Door) -> None:

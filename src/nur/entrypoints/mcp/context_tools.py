@@ -12,7 +12,17 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.parameters import READS, Limit, MaxChars, Project, Query, When, checked_text
+from nur.entrypoints.mcp.parameters import (
+    READS,
+    AsOf,
+    Limit,
+    MaxChars,
+    Project,
+    Query,
+    When,
+    checked_said,
+    checked_text,
+)
 from nur.entrypoints.mcp.structured_hits import structured
 from nur.entrypoints.mcp.tool import ToolSpec, search_failed
 
@@ -41,6 +51,7 @@ async def search_everything(
     limit: Limit = 5,
     project: Project = None,
     when: When = None,
+    as_of: AsOf = None,
     max_chars: MaxChars = DEFAULT_MAX_CHARS,
 ) -> CallToolResult:
     """Look everywhere: memories, conversations and documents. Use it when you do not know where an answer is."""
@@ -51,6 +62,7 @@ async def search_everything(
             caller=caller,
             where=NoteFilter(tenant=caller.tenant, project=project or None),
             when=when,
+            as_of=checked_said("as_of", as_of, services.zone),
             limit=limit,
             max_chars=max_chars,
             tool="search_everything",

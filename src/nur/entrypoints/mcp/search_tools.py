@@ -69,6 +69,8 @@ async def artifact_search(  # the specification's parameters
     expand_neighbors: Neighbours = False,
     max_chars: MaxChars = DEFAULT_MAX_CHARS,
     response_format: ResponseFormat = "concise",
+    when: When = None,
+    as_of: AsOf = None,
 ) -> CallToolResult:
     """Find passages in stored documents, e-mails, chats and transcripts, with their sources."""
     occurred_from, occurred_to = checked_range(time_range_start, time_range_end)
@@ -87,6 +89,8 @@ async def artifact_search(  # the specification's parameters
             caller=caller,
             query=checked_text("query", query),
             where=where,
+            when=when,
+            as_of=checked_said("as_of", as_of, services.zone),
             limit=limit,
             max_chars=max_chars,
             expand_neighbors=expand_neighbors,
