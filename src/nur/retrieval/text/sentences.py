@@ -35,6 +35,7 @@ _CLAUSE = re.compile(r"(?:[,;:、，；：—–)]\s*+|\s++)(?=\S)")
 _JOINER = "\u200d"
 
 _LONGEST_ABBREVIATION = 24
+_MOST_MARKS = 30  # on one letter: what has more is no word of any language
 _WRAPPED_LINE = 50  # a shorter line that ends without a stop was ended on purpose
 
 
@@ -73,11 +74,18 @@ def _cut_long(text: str, start: int, end: int, longest: int) -> list[tuple[int, 
         cut = start + longest
         for match in _CLAUSE.finditer(text, start + longest // 2, cut):
             cut = match.end()
-        while cut > start + 1 and (unicodedata.combining(text[cut]) or text[cut] == _JOINER):
-            cut -= 1
+        cut = _before_marks(text, start, cut)
         found.append((start, cut))
         start = cut
     return [*found, (start, end)]
+
+
+def _before_marks(text: str, start: int, cut: int) -> int:
+    """`cut`, or the place before it where a letter with its marks begins; a longer run of marks is cut anywhere."""
+    for place in range(cut, max(start, cut - _MOST_MARKS), -1):
+        if not (unicodedata.combining(text[place]) or text[place] == _JOINER):
+            return place
+    return cut
 
 
 def split(text: str) -> list[tuple[int, int]]:

@@ -170,3 +170,8 @@ def test_a_line_of_fifty_characters_may_be_wrapped_and_a_shorter_one_is_not(lett
 )
 def test_what_is_long_is_cut(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in pieces(text, 10)] == expected
+
+
+def test_a_long_run_of_marks_is_cut_into_long_pieces() -> None:
+    text = "a" + "\u0301" * 6000
+    assert [end - start for start, end in pieces(text, 600)] == [600] * 10 + [1]
