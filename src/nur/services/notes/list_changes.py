@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nur.domain.changes import ChangeKind
@@ -49,6 +49,30 @@ class ChangesPage:
 
 
 @dataclass(frozen=True, slots=True)
+class _Unread:
+    """The changes that are still to be read: those behind `after` and up to `last`."""
+
+    after: int
+    last: int
+    newest_first: bool
+
+    def without(self, change: Change) -> _Unread:
+        """What is left behind the change that was read."""
+        if self.newest_first:
+            return replace(self, last=change.position - 1)
+        return replace(self, after=change.position)
+
+    @property
+    def at_its_end(self) -> _Unread:
+        """What is left where nothing more was found: in the order of time, what comes later."""
+        return self if self.newest_first else replace(self, after=max(self.after, self.last))
+
+    @property
+    def cursor(self) -> str:
+        return f"{_EARLIER}{self.last}" if self.newest_first else f"{_LATER}{self.after}"
+
+
+@dataclass(frozen=True, slots=True)
 class ListChanges:
     """Reads the log of changes. Texts are shown of active notes alone: what is in the trash stays there."""
 
@@ -70,18 +94,8 @@ class ListChanges:
         """What the caller may see, oldest first. Raises BadRequest for a cursor that no such page returned."""
         position = _position(cursor, _LATER)
         last = await self.changes.settled(caller.tenant, position)
-        shown: list[ListedChange] = []
-        for _ in range(MOST_BATCHES):
-            batch = await self.changes.page(caller.tenant, position, last, limit=BATCH, since=since, until=until)
-            listed = await self._listed(batch, caller, characters)
-            for change in batch:
-                if len(shown) == limit:
-                    return ChangesPage(shown, f"{_LATER}{position}", has_more=True)
-                position = change.position
-                shown += [listed[position]] if position in listed else []
-            if len(batch) < BATCH:
-                return ChangesPage(shown, f"{_LATER}{max(position, last)}", has_more=False)
-        return ChangesPage(shown, f"{_LATER}{position}", has_more=True)
+        unread = _Unread(position, last, newest_first=False)
+        return await self._page(caller, unread, since, until, limit, characters)
 
     async def latest(
         self,
@@ -95,20 +109,38 @@ class ListChanges:
     ) -> ChangesPage:
         """The same with the latest change first; its cursors lead to earlier changes."""
         last = await self.changes.settled(caller.tenant, 0) if cursor is None else _position(cursor, _EARLIER)
+        unread = _Unread(0, last, newest_first=True)
+        return await self._page(caller, unread, since, until, limit, characters)
+
+    async def _page(
+        self,
+        caller: Caller,
+        unread: _Unread,
+        since: datetime | None,
+        until: datetime | None,
+        limit: int,
+        characters: int,
+    ) -> ChangesPage:
         shown: list[ListedChange] = []
         for _ in range(MOST_BATCHES):
             batch = await self.changes.page(
-                caller.tenant, 0, last, limit=BATCH, since=since, until=until, newest_first=True
+                caller.tenant,
+                unread.after,
+                unread.last,
+                limit=BATCH,
+                since=since,
+                until=until,
+                newest_first=unread.newest_first,
             )
             listed = await self._listed(batch, caller, characters)
             for change in batch:
                 if len(shown) == limit:
-                    return ChangesPage(shown, f"{_EARLIER}{last}", has_more=True)
-                last = change.position - 1
+                    return ChangesPage(shown, unread.cursor, has_more=True)
+                unread = unread.without(change)
                 shown += [listed[change.position]] if change.position in listed else []
             if len(batch) < BATCH:
-                return ChangesPage(shown, f"{_EARLIER}{last}", has_more=False)
-        return ChangesPage(shown, f"{_EARLIER}{last}", has_more=True)
+                return ChangesPage(shown, unread.at_its_end.cursor, has_more=False)
+        return ChangesPage(shown, unread.cursor, has_more=True)
 
     async def _listed(self, batch: Sequence[Change], caller: Caller, characters: int) -> dict[int, ListedChange]:
         ids = {note_id for one in batch for note_id in (one.note_id, one.other) if note_id is not None}
