@@ -1,7 +1,7 @@
 """What each profile costs as the store grows: writing, searching, memory, disk, rebuilding, starting.
 
-`NUR_SCALING_CHUNKS=1000,10000,100000 make bench NAMES=scaling` chooses the sizes; without it 1,000 chunks are measured.
-CPU is that of this process and of the engine's own processes together.
+`NUR_SCALING_CHUNKS=1000,10000 make bench NAMES=scaling` chooses the sizes; without it 1,000 chunks are measured.
+`NUR_SCALING_PROFILES=embedded,server` chooses profiles. CPU is that of this process and of the engine's own processes together.
 """
 
 from __future__ import annotations
@@ -73,14 +73,22 @@ def _server(folder: Path) -> Iterator[Profile]:
         cluster.remove()
 
 
-PROFILES = {"embedded": _embedded, "compose (Chroma)": _compose, "server (pgvector)": _server}
+@contextmanager
+def _scale_out(folder: Path) -> Iterator[Profile]:
+    """Qdrant's own process is not at hand: this is the imitation in its client, which compares every vector."""
+    with _server(folder) as server:
+        yield Profile({**server.settings, "index": "qdrant"}, server.folder, server.engine)
+
+
+PROFILES = {"embedded": _embedded, "compose": _compose, "server": _server, "scale-out": _scale_out}
+CHOSEN = os.environ.get("NUR_SCALING_PROFILES", ",".join(PROFILES)).split(",")
 
 
 def test_scaling(report: Report) -> None:
     """Every profile at every size, one after the other."""
     for chunks in SIZES:
-        for name, profile in PROFILES.items():
-            with tempfile.TemporaryDirectory() as folder, profile(Path(folder)) as opened:
+        for name in CHOSEN:
+            with tempfile.TemporaryDirectory() as folder, PROFILES[name](Path(folder)) as opened:
                 asyncio.run(_measure(report, f"{name}, {chunks:,} chunks", opened, Path(folder), chunks))
 
 
@@ -89,8 +97,8 @@ async def _measure(report: Report, name: str, profile: Profile, folder: Path, ch
     async with bootstrap.running(settings) as services:
         wall, cpu = await _spent(profile, lambda: _filled(services, chunks))
         stored = (await services.stores.chunks.statistics()).chunks
-        report.add(f"{name}: write, wall a chunk", ms(wall / stored))
-        report.add(f"{name}: write, CPU a chunk", ms(cpu / stored))
+        report.add(f"{name}: write, wall per chunk", ms(wall / stored))
+        report.add(f"{name}: write, CPU per chunk", ms(cpu / stored))
         await _search(report, name, services, profile)
         report.add(f"{name}: memory of Nur", psutil.Process().memory_info().rss / MEGABYTE, "MB")
         beside = sum(_memory(process) for process in profile.engine())
@@ -98,7 +106,7 @@ async def _measure(report: Report, name: str, profile: Profile, folder: Path, ch
             report.add(f"{name}: memory of the engine", beside / MEGABYTE, "MB")
         wall, cpu = await _spent(profile, services.rebuild)
         report.add(f"{name}: rebuild the index", wall, "s")
-    report.add(f"{name}: disk a chunk", _size(profile.folder) / stored / 1000, "kB")
+    report.add(f"{name}: disk per chunk", _size(profile.folder) / stored / 1000, "kB")
     started = time.perf_counter()
     async with bootstrap.running(settings):
         report.add(f"{name}: open the store", time.perf_counter() - started, "s")
