@@ -1,7 +1,8 @@
 """What each profile costs as the store grows: writing, searching, memory, disk, rebuilding, starting.
 
 `NUR_SCALING_CHUNKS=1000,10000 make bench NAMES=scaling` chooses the sizes; without it 1,000 chunks are measured.
-`NUR_SCALING_PROFILES=embedded,server` chooses profiles. CPU is that of this process and of the engine's own processes together.
+`NUR_SCALING_PROFILES=embedded,server` chooses profiles.
+CPU is that of this process and of the engine's own processes together.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ from nur.adapters.sql.columns import PgVector
 from nur.adapters.sql.postgres.stores import PostgresStores
 from nur.adapters.sql.tables import metadata
 from nur.domain.errors import BadConfiguration, BadRequest, Conflict, DataFolderInUse, StoreDown, StoreForeign
+from nur.domain.notes import Kind
 from tests.servers.postgres_server import PostgresCluster, shared_cluster
-from tests.store_notes import START, a_note, after, at, creation, description, remove, replacement, store, write
+from tests.store_notes import ALL, START, a_note, after, at, creation, description, remove, replacement, store, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -52,7 +54,7 @@ PROJECT = Path(__file__).parents[2]
 DYING = """
 import asyncio, pathlib, sys
 from nur.adapters.sql.postgres.stores import PostgresStores
-from tests.store_notes import START, at
+from tests.store_notes import ALL, START, at
 
 async def main():
     stores = PostgresStores(sys.argv[1], pathlib.Path(sys.argv[2]), allow_unsynced=True)
@@ -149,6 +151,18 @@ async def test_of_two_processes_that_replace_one_note_exactly_one_wins(two: list
         assert found.revision == note.revision + 1
         note = found
     assert (await two[1].chunks.statistics()).chunks == 1
+
+
+async def test_memories_are_found_to_compare_with_however_many_documents_use_their_words(
+    two: list[PostgresStores],
+) -> None:
+    new, old = await store(two[0], "alarm code unit 3386"), await store(two[0], "alarm code unit 4417")
+    for number in range(80):  # more than are looked at, and each a better match
+        text = f"alarm code unit 3386 {number}"
+        await write(two[0], creation(a_note(text, kind=Kind.ARTIFACT, source_id=text, source_system="s"), text))
+    memories = replace(ALL, kinds=frozenset({Kind.MEMORY}))
+    found = await two[1].decisions.alike(new.note_id, ["alarm", "code", "unit", "3386"], memories, START, 3)
+    assert [one.note_id for one in found] == [old.note_id]
 
 
 async def test_a_word_that_is_committed_late_is_read_all_the_same(two: list[PostgresStores], address: str) -> None:

@@ -143,8 +143,9 @@ def compare(
 
     Called while the memory has no lexical rows: all that is found is another's.
     """
-    keys = lexical_index.sharing(connection, comparison.terms, MOST_LOOKED_AT) if comparison.terms else []
-    alike = _read_alike(connection, keys, comparison.where, now, comparison.limit) if keys else []
+    terms, where = comparison.terms, comparison.where
+    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT) if terms else []
+    alike = _read_alike(connection, keys, where, now, comparison.limit) if keys else []
     found = comparison.rule(alike) if alike else ()
     if found:
         # Those that another transaction writes are left out: two writers must not wait for each other's notes.
@@ -363,8 +364,8 @@ def _alike(
     limit: int,
 ) -> list[AlikeMemory]:
     own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
-    keys = [key for key in lexical_index.sharing(connection, terms, MOST_LOOKED_AT) if key not in own]
-    return _read_alike(connection, keys, where, now, limit)
+    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT)
+    return _read_alike(connection, [key for key in keys if key not in own], where, now, limit)
 
 
 def _read_alike(

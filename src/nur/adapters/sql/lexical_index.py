@@ -55,10 +55,13 @@ class LexicalIndex(Protocol):
         """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
         ...
 
-    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
-        """Chunks of any note that share terms with a text, those with the rarest and most of them first.
+    def sharing(
+        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+    ) -> list[ChunkKey]:
+        """Chunks that share terms with a text, those with the rarest and most of them first.
 
-        Cheaper than a search, for it looks at about `most` pieces, by the rarest terms.
+        Cheaper than a search, for it looks at about `most` pieces. Notes that do not fulfil the condition may be among
+        them; a database that can tell them apart cheaply leaves them out.
         """
         ...
 

@@ -16,7 +16,6 @@ from sqlalchemy import ARRAY, BigInteger, Float, Integer, String, bindparam, cas
 from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
 from nur.adapters.sql.postgres.late_rows import LateRows
 from nur.adapters.sql.tables import lexical_totals, lexical_words, memory_note_chunks, memory_notes
-from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from nur.adapters.sql.lexical_index import Ranking
+    from nur.domain.notes import ChunkKey
 
 CREATE = (
     (
@@ -127,10 +127,11 @@ class PostgresLexicalIndex:
         rank = self._ranking(connection, terms)
         return FoundByWords([], has_more=False) if rank is None else best_chunks(connection, rank, where, limit)
 
-    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
-        """Chunks of any note that share terms with a text, by BM25."""
-        rank = self._ranking(connection, terms)
-        return [] if rank is None else [ChunkKey(key) for key in dict.fromkeys(rank(most))]
+    def sharing(
+        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+    ) -> list[ChunkKey]:
+        """Chunks that share terms with a text and whose notes fulfil the condition, by BM25."""
+        return list(self.search(connection, terms, where, most).chunks)
 
     def _ranking(self, connection: Connection, terms: Sequence[str]) -> Ranking | None:
         """Ranks pieces by the terms; None where no piece has any of them."""

@@ -122,12 +122,15 @@ class Fts5LexicalIndex:
 
         return best_chunks(connection, rank, where, limit)
 
-    def sharing(self, connection: Connection, terms: Sequence[str], most: int) -> list[ChunkKey]:
+    def sharing(
+        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+    ) -> list[ChunkKey]:
         """Chunks of any note that share terms with a text, those with the rarest and most of them first.
 
         Term by term, the rarest first, without BM25: that reads the length of every piece and takes three times as
         long. Which terms are rare is known from the last time: counting all of them takes longer than the look-up.
         """
+        del where  # reading the notes of every piece would take longer than the look-up
         cursor = connection.connection.cursor()
         seen = self._seen if len(self._seen) < SEEN_TERMS else {}
         counts: dict[int, int] = {}
