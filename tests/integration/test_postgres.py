@@ -13,10 +13,11 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, text, true
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from nur.adapters.sql.columns import PgVector
+from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 from nur.adapters.sql.postgres.stores import PostgresStores
 from nur.adapters.sql.tables import metadata
 from nur.domain.errors import BadConfiguration, BadRequest, Conflict, DataFolderInUse, StoreDown, StoreForeign
@@ -163,6 +164,17 @@ async def test_memories_are_found_to_compare_with_however_many_documents_use_the
     memories = replace(ALL, kinds=frozenset({Kind.MEMORY}))
     found = await two[1].decisions.alike(new.note_id, ["alarm", "code", "unit", "3386"], memories, START, 3)
     assert [one.note_id for one in found] == [old.note_id]
+
+
+async def test_a_write_may_find_terms_where_nothing_was_counted_yet(two: list[PostgresStores], address: str) -> None:
+    """Its statements see what is committed when each of them starts: the first memories of a store, stored at once."""
+    index = PostgresLexicalIndex()
+    engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
+    await store(two[0], "alarm code")
+    with closing(engine.connect()) as connection:
+        connection.execute(text("DELETE FROM lexical_totals"))  # as they were before
+        assert len(index.sharing(connection, ["alarm"], true(), 3)) == 1
+    engine.dispose()
 
 
 async def test_a_word_that_is_committed_late_is_read_all_the_same(two: list[PostgresStores], address: str) -> None:

@@ -83,8 +83,8 @@ def filling(place: StorePlace, store_id: str) -> Iterator[tuple[Engine, LexicalI
         from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 
         with _disposed(_postgres(place.address)) as engine:
-            if migrations.migrate(engine):
-                engine.dispose()  # those connections know no vectors yet
+            migrations.migrate(engine)
+            engine.dispose()  # those connections know no vectors yet
             with engine.connect() as lock:
                 if not lock.execute(_LOCK).scalar():
                     raise BadRequest("Another process is moving a store to this database.")

@@ -140,7 +140,9 @@ class PostgresLexicalIndex:
         if not common:
             return None
         idfs = [_idf(totals.pieces, one.pieces) for one in common.values()]
-        asked = {"terms": list(common), "idfs": idfs, "average": totals.terms / totals.pieces}
+        # In a write each statement sees what is committed by then: there may be terms where nothing was counted.
+        average = totals.terms / totals.pieces if totals.pieces > 0 and totals.terms > 0 else 1.0
+        asked = {"terms": list(common), "idfs": idfs, "average": average}
 
         def rank(wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
             best = _BEST if where is None else _BEST_MATCHING.where(where)

@@ -95,8 +95,7 @@ class PostgresStores(SqlStores):
             with engine.connect() as connection:
                 self._refuse_unsynced(connection)
             changed = migrations.migrate(engine, self._history, finish=finish)
-            if changed:
-                engine.dispose()  # those connections know no vectors yet
+            engine.dispose()  # those connections may be older than the extension: they know no vectors
         except SQLAlchemyError as error:
             raise BadConfiguration(
                 f"DATABASE_URL: the database cannot be opened: {reason(error)}. Correct the address or start "
