@@ -120,8 +120,8 @@ def migrate(engine: Engine, history: History = OURS, *, finish: bool = False) ->
             if existing is not None:
                 _refuse_older(connection, _oldest_program(steps))
             command.upgrade(config, steps[-1].revision)
-            all_steps = _steps(scripts, None, steps[-1].revision)
-            set_fact(connection, OLDEST_PROGRAM, _oldest_program(all_steps))
+            if engine.dialect.name != "sqlite":
+                set_fact(connection, OLDEST_PROGRAM, _oldest_program(_steps(scripts, None, steps[-1].revision)))
         connection.commit()
     return bool(steps)
 
