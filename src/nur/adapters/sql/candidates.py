@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import Select, or_, select, true
 
 from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
+from nur.adapters.sql.columns import one_of
 from nur.adapters.sql.decisions import any_superseded, superseders
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.lexical_index import FoundByWords
@@ -99,7 +100,7 @@ def scoring_views(
     connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime
 ) -> list[ScoringView]:
     """What ranking reads of these chunks; what is deleted, expired or filtered out is left out."""
-    query = _SCORING_VIEWS.where(_chunks.chunk_key.in_(keys), chunks_matching(where, now))
+    query = _SCORING_VIEWS.where(one_of(connection, _chunks.chunk_key, keys), chunks_matching(where, now))
     return [to_scoring_view(row) for row in connection.execute(query).all()]
 
 
@@ -111,7 +112,7 @@ def turns_near(
     By what makes them unique: conversations and numbers would take a statement for each conversation.
     """
     identities = [turn_identity(conversation_id, turn_index) for conversation_id, turn_index in turns]
-    query = _SCORING_VIEWS.where(_notes.identity.in_(identities), notes_matching(where, now))
+    query = _SCORING_VIEWS.where(one_of(connection, _notes.identity, identities), notes_matching(where, now))
     return [to_scoring_view(row) for row in connection.execute(query).all()]
 
 
@@ -248,7 +249,7 @@ def _cosines(
     keys = [view.chunk_key for view in views]
     missing = [key for key in keys if key not in known]
     statement = select(_vectors.chunk_key, _vectors.vec).where(
-        _vectors.chunk_key.in_(missing), _vectors.embedding_version == query.embedding_version
+        one_of(connection, _vectors.chunk_key, missing), _vectors.embedding_version == query.embedding_version
     )
     rows = connection.execute(statement).all() if missing else []
     compared = _exact(query.vector, [ChunkKey(row.chunk_key) for row in rows], [row.vec for row in rows])
@@ -262,7 +263,7 @@ def _model_vectors(
     if not query.with_model_vectors:
         return {}
     statement = select(_vectors.chunk_key, _vectors.pieces).where(
-        _vectors.chunk_key.in_([view.chunk_key for view in views]),
+        one_of(connection, _vectors.chunk_key, [view.chunk_key for view in views]),
         _vectors.embedding_version == query.embedding_version,
     )
     return {ChunkKey(row.chunk_key): row.pieces for row in connection.execute(statement).all() if row.pieces}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, Select, cast, func, select
 
+from nur.adapters.sql.columns import one_of
 from nur.adapters.sql.filters import chunks_matching
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
@@ -145,7 +146,7 @@ def _show(
     with_texts: bool,
 ) -> dict[ChunkKey, ChunkWithNote]:
     matching = chunks_matching(where, now)
-    found = _shown(connection, _SHOWN.where(_chunks.chunk_key.in_(list(chunks)), matching))
+    found = _shown(connection, _SHOWN.where(one_of(connection, _chunks.chunk_key, chunks), matching))
     replaced = {key: note_id for key, note_id in chunks.items() if key not in found}
     if replaced:
         first = _SHOWN.where(_chunks.note_id.in_(set(replaced.values())), _chunks.chunk_index == 0, matching)
@@ -164,7 +165,7 @@ def _with_texts(connection: Connection, found: Mapping[ChunkKey, ChunkWithNote])
 
 
 def _read(connection: Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, ChunkWithNote]:
-    return _shown(connection, _SHOWN.where(_chunks.chunk_key.in_(keys))) if keys else {}
+    return _shown(connection, _SHOWN.where(one_of(connection, _chunks.chunk_key, keys))) if keys else {}
 
 
 def _shown(connection: Connection, statement: Select[*tuple[Any, ...]]) -> dict[ChunkKey, ChunkWithNote]:
@@ -187,7 +188,7 @@ def _between_neighbours(
         return dict(found)
     # Not as pairs: for those SQLite walks every chunk. The few chunks too many that this reads are not looked up.
     note_ids, indexes = {note_id for note_id, _ in places}, {index for _, index in places}
-    near = (_chunks.note_id.in_(note_ids), _chunks.chunk_index.in_(indexes))
+    near = (one_of(connection, _chunks.note_id, note_ids), one_of(connection, _chunks.chunk_index, indexes))
     statement = select(*CHUNK_COLUMNS, _chunks.note_id).where(*near)
     chunks = {
         (row["note_id"], row["chunk_index"]): to_chunk(row, row["note_id"]).chunk

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import and_, bindparam, delete, insert, or_, select, tuple_
 
 from nur.adapters.sql.audit import audit
+from nur.adapters.sql.columns import one_of
 from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, records, to_note
 from nur.adapters.sql.tables import decisions, memory_note_chunks, memory_notes, suggestions
@@ -76,7 +77,7 @@ _ALIKE = select(
     _notes.text,
 ).join(memory_note_chunks, memory_note_chunks.c.note_id == _notes.note_id)
 _OWN_CHUNKS = select(memory_note_chunks.c.chunk_key).where(memory_note_chunks.c.note_id == bindparam("of_note"))
-_ANY = select(_decided.newer_id).where(_decided.older_id.in_(bindparam("of_notes", expanding=True))).limit(1)
+_ANY = select(_decided.newer_id).limit(1)
 
 
 class Superseder(NamedTuple):
@@ -158,7 +159,7 @@ def compare(
 
 def any_superseded(connection: Connection, note_ids: Sequence[NoteId]) -> bool:
     """Whether a decision is about one of these notes: mostly not, and this costs next to nothing."""
-    return connection.execute(_ANY, {"of_notes": note_ids}).first() is not None
+    return connection.execute(_ANY.where(one_of(connection, _decided.older_id, note_ids))).first() is not None
 
 
 def superseders(

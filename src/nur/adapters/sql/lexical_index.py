@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sqlalchemy import select
 
+from nur.adapters.sql.columns import one_of
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 
@@ -93,7 +94,8 @@ def best_chunks(connection: Connection, rank: Ranking, where: ColumnElement[bool
     """The chunks of the best `limit` pieces whose notes fulfil the condition."""
     ranked = rank(UNFILTERED * limit)
     distinct = list(dict.fromkeys(ranked))
-    matching = set(connection.execute(_MATCHING.where(_chunks.chunk_key.in_(distinct), where)).scalars())
+    among = one_of(connection, _chunks.chunk_key, distinct)
+    matching = set(connection.execute(_MATCHING.where(among, where)).scalars())
     found = [key for key in ranked if key in matching]
     if len(found) < limit and len(ranked) == UNFILTERED * limit:
         found = rank(limit, where)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select
 
+from nur.adapters.sql.columns import one_of
 from nur.adapters.sql.tables import memory_hits, memory_notes, search_trace_items, search_traces
 from nur.domain.notes import ChunkKey, NoteId
 from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, TraceItem
@@ -62,7 +63,8 @@ class SqlSearchLog:
 
 def _save(connection: Connection, traces: Sequence[Trace]) -> None:
     ids = [trace.trace_id for trace in traces]
-    existing = set(connection.execute(select(_traces.trace_id).where(_traces.trace_id.in_(ids))).scalars())
+    known = select(_traces.trace_id).where(one_of(connection, _traces.trace_id, ids))
+    existing = set(connection.execute(known).scalars())
     new = [trace for trace in traces if trace.trace_id not in existing]
     if new:
         connection.execute(insert(search_traces), [_trace_values(trace) for trace in new])
