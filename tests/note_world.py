@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.files import FILE
@@ -20,6 +20,7 @@ from nur.domain.writes import Protection
 from nur.retrieval.fingerprint import FINGERPRINT, bands
 from nur.settings import Settings
 from tests.callers import LOCAL_CALLER
+from tests.crashing_runner import CrashingRunner
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
 from tests.doubles.vector_index import InMemoryVectorIndex
@@ -81,6 +82,17 @@ class FailingDeriver:
         return bands(note, text)
 
 
+class Suggested(NamedTuple):
+    """A suggestion as it is stored."""
+
+    newer: str
+    older: str
+    relation: str
+    newer_text: str
+    older_text: str
+    is_current: bool  #: both notes are active and have the texts that were compared
+
+
 class World:
     """A store, its services, and a hand on the clock."""
 
@@ -92,7 +104,8 @@ class World:
     ) -> None:
         self.clock = clock or ManualClock()
         self.folder = folder
-        self.stores = SqliteStores(folder)
+        self.run = CrashingRunner(folder)
+        self.stores = SqliteStores(folder, self.run)
         self.embedder = InMemoryEmbedder()
         self.deriver = FailingDeriver()
         self._settings = Settings(**settings)
@@ -145,6 +158,18 @@ class World:
                 found.setdefault(name, (revision, set()))[1].update([] if band is None else [band])
         return found
 
+    def suggested(self) -> list[Suggested]:
+        """Every suggestion, with the state of both notes."""
+        query = (
+            "SELECT newer.public_id, older.public_id, relation, newer.text, older.text,"
+            " newer.content_hash = newer_hash AND older.content_hash = older_hash"
+            " AND newer.status = 'active' AND older.status = 'active' FROM suggestions"
+            " JOIN memory_notes AS newer ON newer.note_id = newer_id"
+            " JOIN memory_notes AS older ON older.note_id = older_id"
+        )
+        with closing(sqlite3.connect(self.folder / FILE)) as connection:
+            return [Suggested(*row) for row in connection.execute(query)]
+
     async def derived_as_stored(self) -> None:
         """Every active note has the rows of its text, at its revision, and nothing else has any."""
         notes = await self.stores.notes.all(None, 10_000)
@@ -163,6 +188,29 @@ class World:
         return await self.services.add_note(
             text, NoteMetadata(**meta), stated, caller=ME, on_failure=on_failure, ttl_days=ttl_days
         )
+
+    async def remember(self, text: str) -> Stored:
+        """Store a memory as the tool does."""
+        on_failure = self.services.on_failure.for_others
+        return await self.services.remember(
+            text, type="fact", confidence=1.0, conversation_id=None, caller=ME, on_failure=on_failure
+        )
+
+    async def reopened(self, folder: Path) -> World:
+        """Another process over what a crash left in a folder; this one is gone.
+
+        An index behind a wire lives on, one that follows commits is made again.
+        """
+        await self.close()
+        world = World(folder, clock=self.clock)
+        world._settings, world.embedder, world.deriver = self._settings, self.embedder, self.deriver
+        await world.open()
+        if self.index.follows_commits:
+            world.use_index(InMemoryVectorIndex(self.clock))
+            await world.lose_the_index()
+        else:
+            world.use_index(self.index)
+        return world
 
     async def happened(self, text: str, **meta: Any) -> Stored:
         """Add an event."""
