@@ -39,10 +39,11 @@ if TYPE_CHECKING:
 FAST = (
     *("tests/unit/domain", "tests/unit/retrieval", "tests/unit/services", "tests/contract/stores"),
     *("tests/unit/adapters/files/test_text.py", "tests/unit/adapters/files/test_chats.py"),
-    *(f"tests/acceptance/test_{name}_tools.py" for name in ("artifact", "history", "memory")),
+    *(f"tests/acceptance/test_{name}_tools.py" for name in ("artifact", "history", "memory", "search")),
     *(f"tests/acceptance/test_rest_{name}.py" for name in ("kinds", "notes", "searches")),
     *(f"tests/acceptance/test_{name}.py" for name in ("archive", "asked_times", "privacy", "uploads", "versions")),
-    *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "said")),
+    "tests/acceptance/test_search_answers.py",
+    *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "said", "reviews", "transactions")),
 )
 #: Of the tests that reach a change; a line of every write is reached by hundreds.
 MOST_TESTS = 60

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 
 from nur.domain.errors import NotFound
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind
+from nur.domain.notes import ChunkKey, Kind
+from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate
 from nur.services.search import retrieve
+from nur.services.search.explain import _sentence, weakest_shown
 from tests.callers import LOCAL_CALLER
+from tests.store_notes import START
 
 if TYPE_CHECKING:
     from nur.services.search.explain import NoteExplained
@@ -107,3 +110,78 @@ async def test_a_trace_is_found_by_its_own_id_too(nur: Nur, ids: list[str]) -> N
     result = await nur.search("tea")
     by_trace = await nur.services.explain(result.trace_id, LOCAL_CALLER)
     assert by_trace == await nur.services.explain(result.search_id, LOCAL_CALLER)
+
+
+def a_trace(*candidates: TracedCandidate, newer: tuple[tuple[str, str, str], ...] = ()) -> Trace:
+    return Trace(
+        trace_id=uuid4(),
+        search_id=uuid4(),
+        tenant=TENANT,
+        principal="local",
+        query="tea",
+        request={"limit": 2, "mode": "hybrid", "selection": {"kinds": ["memory"]}},
+        outcome={"floor": 0.25, "wanted": 200, "newer": newer},
+        timings={},
+        candidates=candidates,
+        items=(),
+        created_at=START,
+    )
+
+
+def a_traced(
+    outcome: CandidateOutcome, public_id: str = "mem_1", score: float | None = 0.5, **fields: Any
+) -> TracedCandidate:
+    return TracedCandidate(ChunkKey(1), outcome, public_id, score=score, lexical=0.25, cosine=0.125, **fields)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "expected"),
+    [
+        (
+            a_traced(CandidateOutcome.RETURNED, place=1),
+            "Returned at place 1: score 0.5000 (words 0.2500, cosine 0.1250).",
+        ),
+        (
+            a_traced(CandidateOutcome.RETURNED, place=2, bonus=0.1, rerank_score=-3.5),
+            "Returned at place 2: score 0.5000 (words 0.2500, cosine 0.1250, context +0.1000, reranker -3.5000).",
+        ),
+        (
+            a_traced(CandidateOutcome.BELOW_FLOOR),
+            "Below the relevance floor of 0.25: score 0.5000 (words 0.2500, cosine 0.1250).",
+        ),
+        (
+            a_traced(CandidateOutcome.COLLAPSED, instead="mem_2"),
+            "Says the same as mem_2, which is shown instead: score 0.5000 (words 0.2500, cosine 0.1250).",
+        ),
+        (
+            a_traced(CandidateOutcome.BEYOND_LIMIT, place=3),
+            "Found at place 3, but 2 were asked for: score 0.5000 (words 0.2500, cosine 0.1250).",
+        ),
+        (
+            TracedCandidate(ChunkKey(1), CandidateOutcome.BELOW_FLOOR, "mem_1"),
+            "Below the relevance floor of 0.25: score 0.0000 (words 0.0000).",
+        ),
+    ],
+)
+def test_every_outcome_has_its_sentence(candidate: TracedCandidate, expected: str) -> None:
+    assert _sentence(a_trace(), candidate) == expected
+
+
+def test_a_hit_names_the_notes_that_it_stands_before_or_behind() -> None:
+    newer = (("mem_1", "mem_2", "value"), ("mem_3", "mem_1", "decided"), ("mem_3", "mem_2", "update"))
+    hit = a_traced(CandidateOutcome.RETURNED, place=1)
+    sentence = _sentence(a_trace(hit, newer=newer), hit)
+    assert sentence.endswith(". Before mem_2: a newer value. Behind mem_3: somebody decided so.")
+    other = a_traced(CandidateOutcome.RETURNED, "mem_2", place=2)
+    assert _sentence(a_trace(other, newer=newer), other).endswith(
+        ". Behind mem_1: a newer value. Behind mem_3: it reports a change."
+    )
+
+
+def test_the_weakest_hit_is_the_lowest_score_that_was_shown() -> None:
+    shown = [a_traced(CandidateOutcome.RETURNED, score=score, place=1) for score in (0.5, 0.375, None)]
+    others = [a_traced(CandidateOutcome.BELOW_FLOOR, score=0.1), a_traced(CandidateOutcome.BEYOND_LIMIT, score=0.2)]
+    assert weakest_shown(a_trace(*shown, *others)) == 0.375
+    assert weakest_shown(a_trace(*others)) is None
+    beyond = a_traced(CandidateOutcome.BEYOND_LIMIT, place=3)
+    assert _sentence(a_trace(*shown), beyond).endswith("; the weakest hit shown had 0.3750.")
