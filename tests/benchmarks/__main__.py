@@ -25,6 +25,7 @@ from tests.benchmarks import (
     flat,
     large_artifact,
     mcp_call,
+    pgvector,
     resolving,
     scaling,
     searching,
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, Callable[[Report], None]] = {
     "large_artifact": large_artifact.test_large_artifact_ingestion,
     "walk": walk.test_walk,
     "scaling": scaling.test_scaling,
+    "pgvector": pgvector.test_pgvector,
 }
 
 

@@ -13,13 +13,14 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine, text, true
+from sqlalchemy import create_engine, select, text, true
 from sqlalchemy.dialects.postgresql.base import PGDialect
 
 from nur.adapters.sql.columns import PgVector
+from nur.adapters.sql.filters import chunks_matching
 from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 from nur.adapters.sql.postgres.stores import PostgresStores
-from nur.adapters.sql.tables import metadata
+from nur.adapters.sql.tables import memory_notes, metadata
 from nur.domain.errors import BadConfiguration, BadRequest, Conflict, DataFolderInUse, StoreDown, StoreForeign
 from nur.domain.notes import Kind
 from tests.servers.postgres_server import PostgresCluster, shared_cluster
@@ -175,6 +176,22 @@ async def test_a_write_may_find_terms_where_nothing_was_counted_yet(two: list[Po
         connection.execute(text("DELETE FROM lexical_totals"))  # as they were before
         assert len(index.sharing(connection, ["alarm"], true(), 3)) == 1
     engine.dispose()
+
+
+async def test_postgresql_expects_as_many_notes_of_a_tenant_as_there_are(
+    two: list[PostgresStores], address: str
+) -> None:
+    """Else it walks every note, and compares every vector, instead of asking the index for the nearest."""
+    for number in range(40):
+        await store(two[0], f"tea {number}")
+    engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
+    with closing(engine.connect()) as connection:
+        connection.execute(text("ANALYZE memory_notes"))
+        matching = select(memory_notes.c.note_id).where(chunks_matching(ALL, START))
+        query = matching.compile(dialect=engine.dialect, compile_kwargs={"literal_binds": True})
+        (plan,) = connection.execute(text(f"EXPLAIN (FORMAT JSON) {query}")).scalar_one()
+    engine.dispose()
+    assert plan["Plan"]["Plan Rows"] == 40
 
 
 async def test_a_word_that_is_committed_late_is_read_all_the_same(two: list[PostgresStores], address: str) -> None:

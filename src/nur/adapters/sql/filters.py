@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BindParameter, ColumnElement, and_, literal_column, or_
+from sqlalchemy import BindParameter, ColumnElement, String, and_, literal_column, or_
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from nur.adapters.sql.tables import memory_notes
 from nur.domain.kinds import TURNS
@@ -12,6 +14,8 @@ from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from sqlalchemy.sql.compiler import SQLCompiler
 
     from nur.domain.filters import NoteFilter
 
@@ -32,12 +36,30 @@ def notes_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
 
 
 def chunks_matching(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
-    """The filter for a query that starts elsewhere and looks notes up.
+    """The filter for a query that starts elsewhere and looks notes up."""
+    return and_(_LookedUp(_notes.tenant_id) == where.tenant, _conditions(where, now))
 
-    The tenant stands in an expression that no index serves: SQLite's planner expects ten notes per tenant and would
-    walk all of them to find 200 chunks (30,000 notes: 115 ms of CPU; so: 24).
+
+class _LookedUp(FunctionElement[str]):
+    """A column that is read of rows found by others, not one to find them by."""
+
+    type = String()
+    inherit_cache = True
+
+
+@compiles(_LookedUp)
+def _plain(element: _LookedUp, compiler: SQLCompiler, **options: Any) -> str:
+    """PostgreSQL knows how common each value is; an expression it would take for rare, and walk every note."""
+    return compiler.process(element.clauses, **options)
+
+
+@compiles(_LookedUp, "sqlite")
+def _by_no_index(element: _LookedUp, compiler: SQLCompiler, **options: Any) -> str:
+    """SQLite expects ten notes per tenant and would walk all of them to find 200 chunks.
+
+    Of 30,000 notes that takes 115 ms of CPU; in an expression that no index serves, 24.
     """
-    return and_(_notes.tenant_id.concat("") == where.tenant, _conditions(where, now))
+    return f"({compiler.process(element.clauses, **options)} || '')"
 
 
 def _conditions(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:

@@ -1,0 +1,248 @@
+"""A search by meaning on PostgreSQL beside pgvector's bare query: 1,536 dimensions, in one run.
+
+`NUR_PGVECTOR_CHUNKS=100000 make bench NAMES=pgvector` chooses the size; without it 5,000 chunks. A thousand notes are
+stored by Nur; the others are copies of their rows, each with a vector of its own, for storing them all takes half an
+hour. CPU is that of this process and of PostgreSQL's together; bare is one prepared statement of the driver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+from sqlalchemy import text
+
+from nur.adapters.pgvector.vector_index import LEAST_RESCORED, PgVectorIndex
+from nur.adapters.rerank.none import NoReranker
+from nur.adapters.sql.postgres.engine import make_engine
+from nur.adapters.sql.postgres.stores import PostgresStores
+from nur.adapters.sql.sqlite.stores import SqliteStores
+from nur.adapters.sql.tables import chunk_pieces, memory_note_chunks, memory_notes
+from nur.bootstrap import assemble
+from nur.bootstrap.indexes import make_index
+from nur.domain.chunks import sha256
+from nur.domain.embedding import EmbeddingModel, Probe
+from nur.domain.filters import NoteFilter
+from nur.domain.notes import NoteMetadata
+from nur.domain.search import Mode, SearchRequest
+from nur.domain.writes import Protection
+from nur.ports.clock import SystemClock
+from nur.services.search.retrieve import LEAST_CANDIDATES
+from nur.settings import load
+from tests.benchmarks import baselines, scaling, store
+from tests.benchmarks.figures import ms
+from tests.callers import LOCAL_CALLER
+from tests.servers.postgres_server import PostgresCluster
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from nur.bootstrap import Services
+    from nur.ports.embedder import Floats
+    from nur.ports.stores import Stores
+    from nur.ports.vector_index import VectorIndex
+    from tests.benchmarks.figures import Report
+
+CHUNKS = int(os.environ.get("NUR_PGVECTOR_CHUNKS", "5000"))
+DIMENSIONS = 1536
+STORED = 1000  #: by Nur
+CLUSTERS = 500
+ROUNDS, QUERIES = 5, 40
+WHERE = NoteFilter(tenant=LOCAL_CALLER.tenant)
+
+
+class ClusteredEmbedder:
+    """Random vectors near random centres, as texts about the same things have them; the same for the same text."""
+
+    max_tokens = 8191
+    model = EmbeddingModel("bench", "clustered", DIMENSIONS)
+
+    def __init__(self) -> None:
+        self.centres = np.random.default_rng(0).standard_normal((CLUSTERS, DIMENSIONS), np.float32)
+
+    async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+        """One unit vector per text."""
+        if progress:
+            progress(len(texts))
+        return np.stack([await self.embed_query(one) for one in texts])
+
+    async def embed_query(self, text: str) -> Floats:
+        """The vector of a text."""
+        vector: Floats = self.drawn(np.random.default_rng(int(sha256(text)[:16], 16)), 1)[0]
+        return vector
+
+    def drawn(self, random: np.random.Generator, count: int) -> Floats:
+        """So many vectors."""
+        centres = self.centres[random.integers(0, CLUSTERS, count)]
+        vectors = centres + 0.7 * random.standard_normal((count, DIMENSIONS), np.float32)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+    async def probe(self) -> Probe:
+        """Always well."""
+        return Probe(True, 0, DIMENSIONS)
+
+    async def close(self) -> None:
+        """Nothing to do."""
+
+
+def test_pgvector(report: Report) -> None:
+    """A search by meaning, pgvector's bare query, and what ranking and passages cost on SQLite."""
+    asyncio.run(_measure(report))
+
+
+async def _measure(report: Report) -> None:
+    embedder = ClusteredEmbedder()
+    with tempfile.TemporaryDirectory() as folder:
+        sqlite = SqliteStores(Path(folder) / "sqlite")
+        flat = make_index(load(index="flat"), sqlite, embedder.model, "bench", embedder.model.version, SystemClock())
+        async with _services(sqlite, flat, embedder) as services:
+            alone = scaling.Profile({}, Path(folder), list)
+            whole = await _spent(alone, lambda: _searches(services))
+            ranking = whole - await _spent(alone, lambda: _queries(services.index, embedder))
+        report.add("SQLite: ranking, passages and all the rest of a search", ms(ranking))
+        await _on_postgres(report, embedder, Path(folder), ranking)
+
+
+async def _on_postgres(report: Report, embedder: ClusteredEmbedder, folder: Path, ranking: float) -> None:
+    cluster = PostgresCluster(shared_buffers="1GB", maintenance_work_mem="1GB", max_parallel_maintenance_workers="1")
+    try:
+        pid = int((cluster.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+        postmaster = psutil.Process(pid)
+        profile = scaling.Profile({}, folder, lambda: [postmaster, *postmaster.children()])
+        stores = PostgresStores(cluster.url(), folder / "postgres", allow_unsynced=True)
+        index = PgVectorIndex(
+            stores.run, dimensions=DIMENSIONS, embedding_version=embedder.model.version, clock=SystemClock()
+        )
+        async with _services(stores, index, embedder, opened=False) as services:
+            await asyncio.to_thread(_copy, cluster.url(), embedder)
+            started, cpu = time.perf_counter(), scaling._cpu(profile)
+            await index.open()
+            name = f"{CHUNKS:,} × {DIMENSIONS:,}"
+            report.add(f"{name}: build the index", time.perf_counter() - started, "s wall")
+            report.add(f"{name}: build the index", scaling._cpu(profile) - cpu, "s CPU")
+            figures: dict[str, list[float]] = {"bare": [], "index": [], "search": []}
+            for _ in range(ROUNDS):  # in turn: the load of the machine is the same for all
+                figures["bare"].append(await _spent(profile, lambda: _bare(cluster.url(), embedder)))
+                figures["index"].append(await _spent(profile, lambda: _queries(index, embedder)))
+                figures["search"].append(await _spent(profile, lambda: _searches(services)))
+        bare, near, search = (ms(float(np.median(values))) for values in figures.values())
+        report.add(f"{name}: nearest {LEAST_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
+        report.add(f"{name}: whole search by meaning", search, beside=bare, yardstick="bare")
+        allowed = 1.5 * bare + ms(ranking)
+        report.add(
+            f"{name}: whole search by meaning", search, beside=allowed, yardstick="1.5 bare + SQLite", target="1"
+        )
+    finally:
+        cluster.remove()
+
+
+@asynccontextmanager
+async def _services(
+    stores: Stores, index: VectorIndex, embedder: ClusteredEmbedder, *, opened: bool = True
+) -> AsyncIterator[Services]:
+    clock = SystemClock()
+    await stores.open(clock.now())
+    try:
+        services = assemble(load(), stores, index, embedder, NoReranker(), clock)
+        if opened:
+            await index.open()
+        for content in baselines.english_documents(STORED, words=60, seed=3):
+            await services.add_note(content, NoteMetadata(), Protection(), caller=LOCAL_CALLER, on_failure=store.REJECT)
+        yield services
+        await services.search_log.close()
+    finally:
+        await stores.close()
+
+
+async def _searches(services: Services) -> None:
+    for question in store.questions(QUERIES):
+        await services.search(SearchRequest(query=question, caller=LOCAL_CALLER, where=WHERE, mode=Mode.DENSE))
+
+
+async def _queries(index: VectorIndex, embedder: ClusteredEmbedder) -> None:
+    for question in store.questions(QUERIES):
+        assert len(await index.query(await embedder.embed_query(question), WHERE, LEAST_CANDIDATES)) == LEAST_CANDIDATES
+
+
+async def _bare(address: str, embedder: ClusteredEmbedder) -> None:
+    """As many neighbours as Nur's query rescores."""
+    half = f"halfvec({DIMENSIONS})"
+    version = embedder.model.version
+    nearest = (
+        f"SELECT chunk_key FROM note_chunk_embeddings WHERE embedding_version = '{version}'"
+        f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {LEAST_RESCORED}"
+    )
+    vectors = [await embedder.embed_query(question) for question in store.questions(QUERIES)]
+
+    def run() -> None:
+        engine = make_engine(address, 1)
+        raw = engine.raw_connection()
+        connection: Any = raw.driver_connection
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET hnsw.ef_search = {LEAST_RESCORED}")
+            for vector in vectors:
+                found = cursor.execute(nearest, (vector,), prepare=True).fetchall()
+                assert len(found) == LEAST_RESCORED
+        raw.close()
+        engine.dispose()
+
+    await asyncio.to_thread(run)
+
+
+async def _spent(profile: scaling.Profile, work: Callable[[], Any]) -> float:
+    """CPU seconds per query; the first time is not counted."""
+    await work()
+    before = scaling._cpu(profile)
+    await work()
+    return (scaling._cpu(profile) - before) / QUERIES
+
+
+def _copy(address: str, embedder: ClusteredEmbedder) -> None:
+    """Copies of every note and chunk, and a vector for each chunk."""
+    engine = make_engine(address, 1)
+    own = {"note_id": "md5(t.note_id::text || n)::uuid", "public_id": "t.public_id || '_' || n"}
+    own["identity"] = "t.identity || '_' || n"
+    keys = {"chunk_key": "t.chunk_key + n * 10000000", "chunk_id": "gen_random_uuid()", "note_id": own["note_id"]}
+    with engine.begin() as connection:
+        copies = CHUNKS // STORED - 1
+        for table, changed in ((memory_notes, own), (memory_note_chunks, keys), (chunk_pieces, keys)):
+            values = ", ".join(changed.get(column.name, f't."{column.name}"') for column in table.columns)
+            names = ", ".join(f'"{column.name}"' for column in table.columns)
+            connection.execute(
+                text(
+                    f"INSERT INTO {table.name} ({names}) SELECT {values} FROM {table.name} t, generate_series(1, :n) n"
+                ),
+                {"n": copies},
+            )
+        lacking = (
+            "SELECT chunk_key FROM memory_note_chunks"
+            " WHERE chunk_key NOT IN (SELECT chunk_key FROM note_chunk_embeddings)"
+        )
+        missing = list(connection.execute(text(lacking)).scalars())
+        _copy_vectors(connection.connection.driver_connection, missing, embedder)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+    engine.dispose()
+
+
+def _copy_vectors(connection: Any, keys: Sequence[int], embedder: ClusteredEmbedder) -> None:
+    random = np.random.default_rng(1)
+    now = datetime.now(UTC)
+    (oid,) = connection.execute("SELECT 'vector'::regtype::oid").fetchone()
+    columns = "chunk_key, embedding_version, embedding_dim, created_at, vec"
+    statement = f"COPY note_chunk_embeddings ({columns}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int8", "varchar", "int4", "timestamptz", oid])
+        for start in range(0, len(keys), 1000):
+            some = keys[start : start + 1000]
+            for key, vector in zip(some, embedder.drawn(random, len(some)), strict=True):
+                copy.write_row((key, embedder.model.version, DIMENSIONS, now, vector))
