@@ -33,7 +33,7 @@ class Change:
     at: datetime  #: UTC
     kind: ChangeKind
     note_id: NoteId
-    public_id: str | None  #: None: the note was purged and its id would have told something
-    version: int | None  #: of the text after it; None where nothing is known of it
+    public_id: str | None  #: None: the note was purged, and its id would reveal what it was
+    version: int | None  #: of the text after it; None where it is unknown
     by: str  #: the principal
     other: NoteId | None = None  #: the note that supersedes it

@@ -127,7 +127,7 @@ class ExpandedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """The note that holds now, of a hit that held once."""
+    """The note that is current, for a hit that is outdated."""
 
     public_id: str
     rule: str  #: decided, value, update
@@ -160,7 +160,7 @@ class Hit:
     duplicates: tuple[str, ...] = ()  #: public ids of notes that say the same, which this hit stands for
     expanded: ExpandedChunk | None = None  #: the chunk between its neighbours, where asked for
     text: str | None = None  #: the note's full text, where asked for
-    newer: Newer | None = None  #: another hit that says what holds now
+    newer: Newer | None = None  #: another hit, which is current where this one is outdated
 
     @property
     def collections(self) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ class PgVectorIndex:
             return  # another process is at it; until it is done vectors are compared one by one
         try:
             valid = connection.execute(_IS_VALID, {"name": self._index}).scalar()
-            if valid is False:  # a build that did not come to its end
+            if valid is False:  # a build that was not completed
                 connection.exec_driver_sql(f"DROP INDEX {self._index}")
             if not valid:
                 connection.exec_driver_sql(self._statement().replace("%", "%%"))

@@ -1,7 +1,7 @@
 """Google's Universal Sentence Encoder, multilingual, version 3: sentences of sixteen languages, in numpy.
 
-Token vectors, each beside what three networks make of it and its neighbours (2, 3 and 5 tokens), averaged, and sent
-through four dense layers.
+Each token's vector is joined with the output of three networks over the token and its neighbours (2, 3 and 5 tokens).
+The mean of these goes through four dense layers.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ DIMENSIONS = 512
 MOST_TOKENS = 256
 """What is longer is cut off; pieces have about 60 tokens."""
 
-_BLOCKS = 17  #: the table is stored in so many, a token's being its id modulo this
+_BLOCKS = 17  #: of the stored table; a token is in the block of its id modulo this
 _WIDTH = 256
 _REST = ("ln_g", "ln_b", "cnn_W", "cnn_b", "d0", "d1", "d2", "d3", "p1", "p3")
-_TOKENS_A_RUN = 1024
+_TOKENS_PER_RUN = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class UniversalEncoder:
         self._epsilon = float(tensors["eps"])
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """A unit vector per text."""
+        """One unit vector per text."""
         ids = [np.array(self._tokens.encode(text)[:MOST_TOKENS], np.int64) for text in texts]
         sizes = np.array([len(of_text) for of_text in ids])
-        runs = np.flatnonzero(np.diff(np.cumsum(sizes) // _TOKENS_A_RUN)) + 1
+        runs = np.flatnonzero(np.diff(np.cumsum(sizes) // _TOKENS_PER_RUN)) + 1
         groups = np.split(np.arange(len(texts)), runs)
         return np.concatenate([self._run([ids[place] for place in group]) for group in groups if len(group)])
 

@@ -41,13 +41,13 @@ class RebuildOut(BaseModel):
 
     @classmethod
     def of(cls, report: RebuildReport) -> "RebuildOut":
-        """From the service's."""
+        """From the service's report."""
         return cls(**{name: getattr(report, name) for name in cls.model_fields})
 
 
 @router.post("/index/rebuild", status_code=202, response_model=RebuildOut, responses=documented())
 async def start_rebuild(services: OpenServices, body: RebuildIn | None = None) -> Response:
-    """Rebuild the vector index from stored vectors, beside everything else; makes no embedding call."""
+    """Rebuild the vector index from stored vectors, while the server goes on; makes no embedding call."""
     return answered(RebuildOut.of(await services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
 
 
@@ -77,7 +77,7 @@ class OutboxOut(BaseModel):
 
     @classmethod
     def of(cls, report: OutboxReport) -> "OutboxOut":
-        """From the service's."""
+        """From the service's report."""
         backlog = report.backlog
         return cls(
             pending=backlog.pending,
@@ -155,7 +155,7 @@ async def restore_note(body: NoteNamed, services: OpenServices, caller: CurrentC
 
 @router.post("/trash/purge", status_code=204, responses=documented(404, 409))
 async def purge_note(body: NoteNamed, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Erase a note for good, deleted or not, with its former texts."""
+    """Erase a note for good, deleted or not, with its previous texts."""
     await services.trash.purge(body.note_id, caller)
     return answered(None, 204)
 
@@ -176,12 +176,12 @@ class ComparisonOut(BaseModel):
     """How alike the two models answer."""
 
     questions: int
-    same_top: float = Field(description="share of the former model's ten best that the new one has among its own")
+    same_top: float = Field(description="share of the previous model's ten best that the new one has among its own")
     found_itself: float = Field(description="share of questions whose own chunk the new model has among its ten best")
 
 
 class ReembeddedOut(BaseModel):
-    """What the last re-embedding did that came to its end."""
+    """What the last completed re-embedding did."""
 
     from_version: str
     to_version: str
@@ -203,7 +203,7 @@ class EmbeddingOut(BaseModel):
 
     @classmethod
     def of(cls, status: EmbeddingStatus) -> Self:
-        """From the service's."""
+        """From the service's report."""
         report = status.report
         return cls(
             embedding_version=status.version,
@@ -225,7 +225,10 @@ async def embedding(services: OpenServices) -> Response:
 
 @router.post("/embedding", status_code=202, response_model=EmbeddingOut, responses=documented(409))
 async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response:
-    """Embed everything with another model, beside everything else, then switch in one step. Asked again, it goes on."""
+    """Embed everything with another model while the server goes on, then switch in one step.
+
+    Called again, it continues.
+    """
     await services.reembed.start(body.to)
     return answered(EmbeddingOut.of(await services.reembed.status()), 202)
 
@@ -242,7 +245,7 @@ class EmbeddingHealthOut(BaseModel):
 
     @classmethod
     def of(cls, report: EmbeddingReport) -> Self:
-        """From the service's."""
+        """From the service's report."""
         probe = report.probe
         return cls(
             embedding_version=report.model.version,

@@ -176,7 +176,7 @@ class ItemOut(BaseModel):
     version: int
     revision: int
     sensitivity: Sensitivity
-    newer: NewerOut | None = Field(description="an item that says what holds now; this one held once")
+    newer: NewerOut | None = Field(description="an item that says what is current; this one is outdated")
 
     @classmethod
     def of(cls, rank: int, hit: Hit, result: SearchResult, payload: Payload) -> "ItemOut":

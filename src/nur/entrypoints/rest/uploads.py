@@ -68,7 +68,7 @@ async def refuse_unknown_fields(request: Request) -> None:
     """Raises BadRequest for a field that no parameter takes: the framework would ignore it."""
     sent, known = await request.form(), inspect.signature(upload_artifact).parameters
     unknown = next((name for name in sent if name not in known), None)
-    if unknown is not None and "file" in sent:  # a form without a file is told that first
+    if unknown is not None and "file" in sent:  # a form without a file: report that first
         raise BadRequest(f"body.{unknown[:60]}: there is no such field")
 
 

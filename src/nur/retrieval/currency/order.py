@@ -1,4 +1,4 @@
-"""Put what holds now before what held once, among the best ten of an answer, and find statements that disagree.
+"""Put what is current before what is outdated, among the best ten of an answer, and find statements that disagree.
 
 Places are only exchanged among the notes that a rule compares: nothing is added, dropped or pushed behind others. What
 somebody decided counts before any rule. Two statements disagree where a question asks whether, one clause says never

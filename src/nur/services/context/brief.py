@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 CHANGED_DAYS = 7
 UPCOMING_DAYS = 30
-MOST_OF_A_SORT = 40
+MOST_PER_SORT = 40
 EXCERPT = 600  #: characters of a note's text that are read
 PASSAGES = 5
 #: A hit with less than this share of the best one's score is no answer beside it.
@@ -99,7 +99,7 @@ class MakeBrief:
                 changed_since=now - timedelta(days=CHANGED_DAYS),
                 first_day=today.toordinal(),
                 end_day=today.toordinal() + UPCOMING_DAYS,
-                limit=MOST_OF_A_SORT,
+                limit=MOST_PER_SORT,
                 characters=EXCERPT,
             )
         )

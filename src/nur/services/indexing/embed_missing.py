@@ -13,7 +13,7 @@ from nur.retrieval.pieces.vectors import pool
 from nur.services.indexing.chunk_vectors import ChunkTexts, embed_chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nur.domain.chunks import StoredChunk
     from nur.domain.notes import ChunkKey, Note, NoteId
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
 #: that the provider's deadline ends it.
-TEXTS_A_CALL = 128
+TEXTS_PER_CALL = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,19 @@ class EmbedMissing:
         missing = await asyncio.gather(*(self.vectors.missing(note.note_id, version) for note in notes))
         wanted = [(note, stored) for note, chunks in zip(notes, missing, strict=True) for stored in chunks]
         failed: dict[NoteId, NurError] = {}
-        for start in range(0, len(wanted), TEXTS_A_CALL):
-            await self._embed(
-                [pair for pair in wanted[start : start + TEXTS_A_CALL] if not _hopeless(pair, failed)], failed
-            )
+        for start in range(0, len(wanted), TEXTS_PER_CALL):
+            batch = [pair for pair in wanted[start : start + TEXTS_PER_CALL] if pair[0].note_id not in failed]
+            down = _provider_down(failed.values())
+            if down is None:
+                await self._embed(batch, failed)
+            else:
+                failed.update((note.note_id, down) for note, _ in batch)
         complete = [note for note in notes if note.note_id not in failed]
         await self._pool(complete, failed)
         return failed
 
     async def _embed(self, wanted: Sequence[tuple[Note, StoredChunk]], failed: dict[NoteId, NurError]) -> None:
-        """One call for all; if the provider refuses that, one a note, so that each answers for itself."""
+        """One call for all; if the provider refuses that, one per note, so that each answers for itself."""
         if not wanted:
             return
         by_note: dict[NoteId, list[tuple[Note, StoredChunk]]] = {}
@@ -109,13 +112,7 @@ class EmbedMissing:
                 failed[note.note_id] = error
 
 
-def _hopeless(pair: tuple[Note, StoredChunk], failed: dict[NoteId, NurError]) -> bool:
-    """Whether to skip this chunk: its note already failed, or the provider is down (marks the note failed)."""
-    if pair[0].note_id in failed:
-        return True
-    down = next(
-        (e for e in failed.values() if isinstance(e, EmbedderDown) and not isinstance(e, EmbedderRefused)), None
-    )
-    if down is not None:
-        failed[pair[0].note_id] = down
-    return down is not None
+def _provider_down(errors: Iterable[NurError]) -> EmbedderDown | None:
+    """The error of a provider that answers nobody: asking it again is no use."""
+    found = (error for error in errors if isinstance(error, EmbedderDown) and not isinstance(error, EmbedderRefused))
+    return next(found, None)

@@ -31,7 +31,7 @@ class AsKnown:
     archive: Archive
 
     async def __call__(self, request: SearchRequest, terms: WeighedTerms, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits as of the asked moment; one whose text of then is no longer kept is left out."""
+        """The hits as of the asked moment; a hit is left out where the text that it had then is no longer kept."""
         if request.as_of is None:
             return list(hits)
         shares = telling_shares(terms)

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CurrentFirst:
-    """Groups in the order in which they are shown."""
+    """Groups in the order in which they are shown, and why some were moved."""
 
     groups: list[HitGroup]
     moves: tuple[Move, ...] = ()
     conflict: tuple[Quote, Quote] | None = None
 
     def marked(self, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits, each with the one that holds instead."""
+        """The hits, each with the newer one that replaces it, where there is one."""
         newer = {move.older: Newer(move.newer, move.rule) for move in reversed(self.moves)}
         return [replace(hit, newer=newer.get(hit.note.public_id)) for hit in hits]
 
@@ -43,7 +43,7 @@ class CurrentFirst:
 
 
 def decided(found: Retrieved, groups: Sequence[HitGroup]) -> CurrentFirst:
-    """Notes behind those that supersede them, as somebody decided."""
+    """The groups, each right behind the one that supersedes it where somebody decided so."""
     superseded = found.candidates.superseded
     if not superseded:
         return CurrentFirst(list(groups))

@@ -67,7 +67,7 @@ def restore(
 ) -> Restored:
     """Check the backup, then put it in the place of the folder's store, which is kept beside it.
 
-    Killed at any moment, the folder has its former store, the restored one, or one that is refused with what to do:
+    Killed at any moment, the folder has its previous store, the restored one, or one that is refused with what to do:
     never an empty one. Raises DataFolderInUse, StoreForeign, StoreDamaged, StoreNewer, BadRequest.
     """
     owned = DataFolder(folder)
@@ -120,12 +120,12 @@ def _replace(files: StoreFiles, new: Path, store_id: str, now: datetime) -> Path
     folder = files.database.parent
     if files.marked_id() is None:
         files.mark(store_id)
-    former = [path for path in (files.database, files.log, folder / f"{FILE}-shm") if path.exists()]
-    aside = folder / f"before-restore-{now:%Y%m%dT%H%M%SZ}" if former else None
+    previous = [path for path in (files.database, files.log, folder / f"{FILE}-shm") if path.exists()]
+    aside = folder / f"before-restore-{now:%Y%m%dT%H%M%SZ}" if previous else None
     if aside is not None:
         aside.mkdir(mode=0o700, exist_ok=True)
         shutil.copy(files.marker, aside / files.marker.name)
-        for path in former:
+        for path in previous:
             path.replace(aside / path.name)
         sync_folder(aside)
     new.replace(files.database)

@@ -50,8 +50,8 @@ WIDE = 200
     show_default=True,
     help="What to compare with: BM25 alone, vectors alone, the first specification's fusion. Can be given again.",
 )
-@click.option("--by-category", is_flag=True, help="Also a row a category of questions.")
-@click.option("--halves", is_flag=True, help="Also a row a half: choose settings on one, confirm on the other.")
+@click.option("--by-category", is_flag=True, help="Also one row per category of questions.")
+@click.option("--halves", is_flag=True, help="Also one row per half: choose settings on one, confirm on the other.")
 @click.option(
     "--reliability",
     is_flag=True,
