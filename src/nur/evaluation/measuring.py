@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from nur.evaluation import measures
 from nur.evaluation.changes import CONTRADICTION, LISTED, TIMELINE, change_scores
 from nur.evaluation.dates import TIMED, date_scores
+from nur.evaluation.injection import injected_share, injection_scores
 from nur.evaluation.off_topic import asked_elsewhere
 
 if TYPE_CHECKING:
@@ -108,6 +109,11 @@ class Measured:
         """AUROC of the questions asked elsewhere; None when none was."""
         return self._auroc(list(self.elsewhere.values()))
 
+    def injected_off_topic(self, data: DataSet) -> float | None:
+        """Share of questions asked elsewhere that passages would be put into; without any, of the unanswerable ones."""
+        unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
+        return injected_share(list(self.elsewhere.values()) or unanswerable)
+
     def _auroc(self, unanswerable: list[float]) -> float | None:
         answerable = [self.confidence[question] for question in self.scores]
         return measures.auroc(answerable, unanswerable) if answerable and unanswerable else None
@@ -146,6 +152,7 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
                 timed = {TIMED: scores["recall@10"]} if answer.names_time and "recall@10" in scores else {}
                 measured.scores[question.id] = scores | timed | date_scores(question, answer.dates, rows)
                 if isinstance(system, Searching):
+                    measured.scores[question.id] |= injection_scores(question, answer) if question.units else {}
                     measured.scores[question.id] |= await _of_changes(system, question, answer, rows, has_conflicts)
         progress()
     for question, scope in asked_elsewhere(data) if off_topic else ():

@@ -67,6 +67,7 @@ def _system(report: Report, system: Measured) -> dict[str, Any]:
         "abstention_auroc": _round(system.abstention(report.data)),
         "false_answers": _round(system.false_answers(report.data)),
         "off_topic_auroc": _round(system.off_topic()),
+        "injected_off_topic": _round(system.injected_off_topic(report.data)),
         "scores": {question: _rounded(scores) for question, scores in system.scores.items()},
         "confidence": _rounded(system.confidence),
         "off_topic_confidence": _rounded(system.elsewhere),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nur.evaluation.report import Difference, Part, Report
 
 NOTHING = "–"
-OTHERS = 5  #: columns behind the metrics
+OTHERS = 6  #: columns behind the metrics
 
 
 def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
@@ -37,7 +37,18 @@ def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None
         box=SIMPLE if narrow else HEAVY_HEAD,
         padding=(0, 0) if narrow else (0, 1),
     )
-    names = ["set", "system", "n", *map(_short, first.metrics), "AUROC", "false@95", "off-topic", "p50 ms", "CPU ms"]
+    names = [
+        "set",
+        "system",
+        "n",
+        *map(_short, first.metrics),
+        "AUROC",
+        "false@95",
+        "off-topic",
+        "injected off-topic",
+        "p50 ms",
+        "CPU ms",
+    ]
     shown = [place for place in range(len(names)) if not narrow or _says_something([row[place] for row, _ in rows])]
     for place in shown:
         table.add_column(_stacked(names[place]) if narrow else names[place], justify=_justified(place), no_wrap=True)
@@ -88,6 +99,7 @@ def _set_rows(report: Report) -> Iterator[list[str]]:
             figure(system.abstention(report.data)),
             figure(system.false_answers(report.data)),
             figure(system.off_topic()),
+            figure(system.injected_off_topic(report.data)) if system is report.nur else NOTHING,
             *_timings(system),
         ]
     for baseline in report.baselines:

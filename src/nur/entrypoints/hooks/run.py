@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from nur.domain.injection import PASSAGES, is_worth_showing, may_inject
 from nur.entrypoints.hooks import payloads
 from nur.entrypoints.hooks.memory import Memory, Session, Unreachable, data_folder
 from nur.entrypoints.hooks.transcripts import HookTurn, new_turns, spoken
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
 BRIEF_TOKENS = 800
 COMPACT_TOKENS = 200  #: after a compaction the conversation's summary knows the rest
-SHORTEST_PROMPT = 15
-SKIP = "#skip"
-#: Of a search's confidence. At .35 one in ten prompts about something else still gets passages.
-LEAST_CONFIDENCE = 0.35
-PASSAGES = 3
 PASSAGE_CHARACTERS = 1_200
 MOST_LOG_BYTES = 256 * 1024
 
@@ -79,12 +75,12 @@ def _brief(payload: HookPayload, folder: Path) -> str:
 def _passages(client: str, payload: HookPayload, folder: Path) -> str:
     """What memory has about the prompt, if it is worth reading and was not shown before in this session."""
     prompt = payload.prompt.strip()
-    if len(prompt) < SHORTEST_PROMPT or SKIP in prompt:
+    if not may_inject(prompt):
         return ""
     session = Session.load(folder, client, payload.session)
     asked = {"query": prompt[:500], "top_k": PASSAGES, "max_chars": PASSAGE_CHARACTERS, "stitch": False}
     found = Memory(folder).post("/v2/searches", asked)
-    if (found.get("confidence") or 0.0) < LEAST_CONFIDENCE:
+    if not is_worth_showing(found.get("confidence")):
         return ""
     own = f"{_conversation(client, payload.session)}_turn_"
     items = [
