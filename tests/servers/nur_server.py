@@ -22,8 +22,11 @@ def clean_environment(folder: Path, **settings: str) -> dict[str, str]:
     return {**keep, "NUR_DATA_DIR": str(folder), **settings}
 
 
-class WorkerProcess:
-    """A `nur worker` in a process of its own."""
+class _Process:
+    """A command of `nur` in a process of its own; its data outlive it, so that it can come back."""
+
+    command: tuple[str, ...]
+    stop_seconds = 30.0
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
@@ -41,7 +44,7 @@ class WorkerProcess:
         """Start it; what it does shows in the store."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "nur", "worker"],
+                [sys.executable, "-m", "nur", *self.command],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
@@ -52,7 +55,7 @@ class WorkerProcess:
         """Ask it to leave; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(self.stop_seconds)
 
     def kill(self) -> None:
         """End it at once, as `kill -9` does."""
@@ -60,47 +63,26 @@ class WorkerProcess:
         self.process.wait(30)
 
 
-class NurProcess:
-    """The server on a free port; its data outlive it, so that it can come back."""
+class WorkerProcess(_Process):
+    """A `nur worker`."""
 
-    def __init__(self, folder: Path, **settings: str) -> None:
-        self.folder = folder
-        self.settings = settings
-        self.log = folder.with_suffix(".log")
+    command = ("worker",)
+    stop_seconds = 60.0
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+class NurProcess(_Process):
+    """The server on a free port."""
+
+    command = ("serve", "--port", "0")
 
     def start(self) -> None:
         """Start it and wait until it has opened its store."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "nur", "serve", "--port", "0"],
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                env=clean_environment(self.folder, **self.settings),
-            )
+        super().start()
         deadline = time.monotonic() + START_SECONDS
         while not self._facts():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(self.log.read_text())
             time.sleep(0.05)
-
-    def stop(self) -> int:
-        """Ask it to leave; returns its exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
-
-    def kill(self) -> None:
-        """End it at once, as `kill -9` does."""
-        self.process.kill()
-        self.process.wait(30)
 
     @property
     def url(self) -> str:
