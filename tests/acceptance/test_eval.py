@@ -115,6 +115,7 @@ def test_every_kind_of_set_is_measured_shown_recorded_and_drawn(
         "even",
         "recall@2000c",
         "95 %",
+        "chats: a hook would put passages into",
     ):
         assert expected in shown
 
@@ -124,6 +125,8 @@ def test_every_kind_of_set_is_measured_shown_recorded_and_drawn(
         assert found[name]["systems"]["nur"]["metrics"][metric] == 1.0, name
     assert found["chats"]["systems"]["nur"]["abstention_auroc"] == 1.0
     assert found["chats"]["systems"]["nur"]["off_topic_auroc"] > 0.9
+    assert found["chats"]["systems"]["nur"]["metrics"]["injected_gold@3"] > 0.9
+    assert found["chats"]["systems"]["nur"]["injected_off_topic"] < 0.5
     assert set(found["chats"]["systems"]["nur"]["scores"]) == set(FACTS)  # what cannot be answered has no score
     # The budget ends before a whole chunk shows the sentence; passages are what they are made for.
     apart = found["letters"]["differences"]["lexical"]["span_recall@2000c"]

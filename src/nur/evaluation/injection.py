@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from nur.evaluation.measures import Scores
 
 INJECTED, INJECTED_GOLD = "injected", f"injected_gold@{PASSAGES}"
-INJECTION_METRICS = (INJECTED, INJECTED_GOLD)
 
 
 def injection_scores(question: LabelledQuestion, answer: Answer) -> Scores:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nur.evaluation.changes import CHANGE_METRICS
 from nur.evaluation.dates import DATE_METRICS
-from nur.evaluation.injection import INJECTION_METRICS
 from nur.evaluation.measuring import BRIEF_RECALL, MIXED_METRICS, SPAN_METRICS, UNIT_METRICS
 
 if TYPE_CHECKING:
@@ -94,9 +93,7 @@ class Report:
             return SPAN_METRICS
         metrics = MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
         scored = {name for scores in self.nur.scores.values() for name in scores}
-        return metrics + tuple(
-            name for name in (*DATE_METRICS, BRIEF_RECALL, *CHANGE_METRICS, *INJECTION_METRICS) if name in scored
-        )
+        return metrics + tuple(name for name in (*DATE_METRICS, BRIEF_RECALL, *CHANGE_METRICS) if name in scored)
 
     @property
     def headline(self) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from rich.box import HEAVY_HEAD, SIMPLE
 from rich.table import Table
 
+from nur.evaluation.injection import INJECTED, INJECTED_GOLD
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from nur.evaluation.report import Difference, Part, Report
 
 NOTHING = "–"
-OTHERS = 6  #: columns behind the metrics
+OTHERS = 5  #: columns behind the metrics
 
 
 def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
@@ -45,7 +47,6 @@ def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None
         "AUROC",
         "false@95",
         "off-topic",
-        "injected off-topic",
         "p50 ms",
         "CPU ms",
     ]
@@ -99,13 +100,24 @@ def _set_rows(report: Report) -> Iterator[list[str]]:
             figure(system.abstention(report.data)),
             figure(system.false_answers(report.data)),
             figure(system.off_topic()),
-            figure(system.injected_off_topic(report.data)) if system is report.nur else NOTHING,
             *_timings(system),
         ]
     for baseline in report.baselines:
         differences = [report.difference(baseline, metric) for metric in report.metrics]
         yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * OTHERS]
         yield ["", "95 %", "", *map(_interval, differences), *[""] * OTHERS]
+
+
+def injection_line(report: Report) -> str | None:
+    """How often passages would be put into prompts; None for a set whose gold is not rows."""
+    means = report.nur.mean(report.data.questions)
+    if INJECTED not in means:
+        return None
+    return (
+        f"{report.data.name}: a hook would put passages into {figure(means[INJECTED])} of the prompts that memory can "
+        f"answer, one of them right in {figure(means.get(INJECTED_GOLD))} of these, and into "
+        f"{figure(report.nur.injected_off_topic(report.data))} of the prompts about something else."
+    )
 
 
 def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:

@@ -20,10 +20,12 @@ from nur.evaluation.plot import svg
 from nur.evaluation.record import record
 from nur.evaluation.reliability import all_reliabilities, reliability_svg, reliability_table
 from nur.evaluation.run import Wanted, evaluate, evaluate_own, evaluate_together
-from nur.evaluation.table import figure, tables
+from nur.evaluation.table import figure, injection_line, tables
 from nur.settings import load as load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nur.evaluation.report import Report
     from nur.evaluation.run import Calibrated
 
@@ -106,15 +108,23 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     reliable = all_reliabilities(reports, halves=options["halves"]) if options["reliability"] else []
     if reliable:
         console.print(reliability_table(reliable))
-    for report in reports:
-        if len(report.nur.scores) < LEAST_QUESTIONS:
-            click.echo(f"{report.data.name}: {len(report.nur.scores)} questions are too few: the figures mean little.")
+    for line in _remarks(reports, off_topic=options["off_topic"]):
+        click.echo(line)
     if calibration is not None:
         click.echo(calibration)
     if json_file is not None:
         _write(json_file, json.dumps(record(reports), indent=1, ensure_ascii=False) + "\n")
     if plot_file is not None:
         _write(plot_file, reliability_svg(reliable) if reliable else svg(reports))
+
+
+def _remarks(reports: list[Report], *, off_topic: bool) -> Iterator[str]:
+    """What is said below the tables."""
+    if off_topic:
+        yield from filter(None, map(injection_line, reports))
+    for report in reports:
+        if len(report.nur.scores) < LEAST_QUESTIONS:
+            yield f"{report.data.name}: {len(report.nur.scores)} questions are too few: the figures mean little."
 
 
 def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
