@@ -193,6 +193,8 @@ def test_what_cannot_be_measured_exits_2(
 def test_the_users_own_store_is_not_touched_by_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUR_DATA_DIR", str(tmp_path / "own"))
     monkeypatch.setenv("CHROMA_HOST", "chroma.invalid")  # nor a server that it names
+    monkeypatch.setenv("QDRANT_URL", "http://qdrant.invalid:6333")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nur@database.invalid/nur")
     assert run(["eval", str(memories(tmp_path)), "--baseline", "none"]) == OK
     assert not (tmp_path / "own").exists()
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 #: A temporary store never reaches the user's servers.
-NO_SERVERS = {"index": "flat", "chroma_host": None}
+NO_SERVERS = {"index": "flat", "chroma_host": None, "qdrant_url": None, "database_url": None}
 OWN_QUESTIONS = 200
 
 
