@@ -25,6 +25,7 @@ from nur.domain.errors import BadConfiguration, BadRequest, Conflict, DataFolder
 from nur.domain.notes import Kind
 from tests.servers.postgres_server import PostgresCluster, shared_cluster
 from tests.store_notes import ALL, START, a_note, after, at, creation, description, remove, replacement, store, write
+from tests.store_queries import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -51,6 +52,7 @@ async def two(address: str, tmp_path: Path) -> AsyncIterator[list[PostgresStores
         await stores.close()
 
 
+_READ_IN_FULL = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'memory_note_chunks'"
 PROJECT = Path(__file__).parents[2]
 #: Another process that reserves a key and never gets to answer.
 DYING = """
@@ -192,6 +194,20 @@ async def test_postgresql_expects_as_many_notes_of_a_tenant_as_there_are(
         (plan,) = connection.execute(text(f"EXPLAIN (FORMAT JSON) {query}")).scalar_one()
     engine.dispose()
     assert plan["Plan"]["Plan Rows"] == 40
+
+
+async def test_what_is_not_indexed_is_found_by_its_own_index(two: list[PostgresStores], address: str) -> None:
+    """PostgreSQL expects nearly every chunk there, and would read them all with each search."""
+    for number in range(40):
+        await write(two[0], creation(a_note(f"tea {number}"), f"tea {number}", indexed=True))
+    late = await store(two[0], "milk")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE memory_note_chunks")
+        before = connection.execute(_READ_IN_FULL).fetchone()
+        found = connection.execute("SELECT stale_chunks(100)").fetchall()
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        assert connection.execute(_READ_IN_FULL).fetchone() == before
+    assert [key for (key,) in found] == await keys_of(two[0], late)
 
 
 async def test_a_word_that_is_committed_late_is_read_all_the_same(two: list[PostgresStores], address: str) -> None:
