@@ -9,6 +9,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.servers.chroma_server import ChromaProcess
 from tests.servers.postgres_server import shared_cluster
 from tests.store_backends import empty_database
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHOSEN = os.environ.get("NUR_TEST_PROFILE", "embedded")
+
+#: For the few tests among them that look into the store's file.
+embedded_only = pytest.mark.skipif(CHOSEN != "embedded", reason="looks into the SQLite file")
 
 #: Modules that speak to Nur through its doors alone and say nothing about files: they hold on every profile.
 MODULES = (

@@ -13,6 +13,7 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.observability.events import traced
 from tests.callers import LOCAL_CALLER
 from tests.note_world import LONG
+from tests.profiles import embedded_only
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
@@ -352,6 +353,7 @@ async def test_a_purged_note_is_gone_for_good(rest: Rest) -> None:
     assert found["items"] == []
 
 
+@embedded_only
 async def test_a_purge_leaves_no_question_that_found_the_note_and_no_conversation(rest: Rest, tmp_path: Path) -> None:
     services = rest.services
     turn = await services.append_turn(
