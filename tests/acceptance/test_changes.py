@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -180,6 +181,26 @@ async def test_every_search_of_documents_prefers_a_time(nur: Door, tool: str) ->
     for month in ("03", "07"):
         hits = (await nur.data(tool, query="harbour budget minutes", when=f"2026-{month}"))["hits"]
         assert f"Minutes {month}" in str(hits[0])
+
+
+async def test_a_date_alone_is_taken_by_every_door(nur: Door) -> None:
+    note = await stored(nur, "The staging database listens on port 5432.")
+    today = nur.services.clock.now().astimezone(nur.services.zone).date()
+    for since, until, expected in (
+        (today, None, [note]),  # from its beginning on
+        (today + timedelta(days=1), None, []),
+        (None, today, []),  # up to its beginning
+        (None, today + timedelta(days=1), [note]),
+    ):
+        params = {name: day.isoformat() for name, day in (("since", since), ("until", until)) if day is not None}
+        assert [one["note_id"] for one in (await changes(nur, **params))["changes"]] == expected
+    for day, expected in ((today - timedelta(days=1), []), (today + timedelta(days=1), [note])):
+        asked = {"query": "staging database port", "as_of": day.isoformat()}
+        found = (await rest(nur, "POST", "/v2/searches", json=asked)).json()
+        assert [one["note_id"] for one in found["items"]] == expected
+    refused = await rest(nur, "GET", "/v2/changes", params={"since": "soon"})
+    assert refused.status_code in (400, 422)
+    assert "since" in refused.text
 
 
 async def test_the_latest_changes_come_first_page_by_page(nur: Door) -> None:

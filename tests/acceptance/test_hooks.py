@@ -135,6 +135,19 @@ def test_a_prompt_gets_passages_once_and_only_when_they_are_worth_it(server: Nur
     assert asked("Write a limerick about an otter that plays the accordion.", "s4") == ""
 
 
+def test_a_passage_that_held_once_names_what_holds_now(server: NurProcess, place: Path) -> None:
+    old, new = "The alarm code of the Heron shed is 4417.", "The alarm code of the Heron shed is 3386."
+    ids = []
+    for text, ts in ((old, "2026-03-11"), (new, "2026-05-02")):
+        memory = {"text": text, "type": "fact", "ts": ts}
+        ids.append(httpx2.post(f"{server.url}/v2/memories?wait=indexed", json=memory).json()["note_id"])
+    given = payload("claude-code", "UserPromptSubmit", place, prompt="What is the alarm code of the Heron shed?")
+    out = json.loads(printed("claude-code", "UserPromptSubmit", given | {"session_id": "codes"}, server.folder))
+    shown = out["hookSpecificOutput"]["additionalContext"]
+    assert f"{new} [2026-05-02, {ids[1]}]" in shown
+    assert f"{old} [2026-03-11, {ids[0]}; outdated, see {ids[1]}]" in shown
+
+
 CLAUDE: list[dict[str, Any]] = [
     {"type": "summary", "summary": "earlier work", "leafUuid": "x"},
     {"type": "user", "isMeta": True, "message": {"role": "user", "content": "Caveat: generated"}, "timestamp": "T"},

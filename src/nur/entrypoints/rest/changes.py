@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from nur.domain.changes import ChangeKind
 from nur.domain.notes import Kind
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import Moment
+from nur.entrypoints.rest.fields import Bound, located
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import Cursor, NextCursor
 from nur.services.notes.list_changes import ListedChange
@@ -125,8 +125,8 @@ async def timeline(
 async def changes(
     services: OpenServices,
     caller: CurrentCaller,
-    since: Annotated[Moment | None, Query(description="only changes made from then on")] = None,
-    until: Annotated[Moment | None, Query(description="only changes made before then")] = None,
+    since: Annotated[Bound | None, Query(description="only changes made from then on")] = None,
+    until: Annotated[Bound | None, Query(description="only changes made before then")] = None,
     order: Annotated[Literal["oldest", "newest"], Query(description="which come first")] = "oldest",
     cursor: Annotated[str | None, Query(max_length=40, description="the cursor of the page before")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
@@ -134,6 +134,7 @@ async def changes(
 ) -> Response:
     """What was created, replaced, edited, deleted, restored, erased and superseded. A cursor never skips a change."""
     listed = services.list_changes.latest if order == "newest" else services.list_changes
-    page = await listed(caller, since=since, until=until, cursor=cursor, limit=limit, characters=max_chars)
+    first, end = (located(bound, services.zone) for bound in (since, until))
+    page = await listed(caller, since=first, until=end, cursor=cursor, limit=limit, characters=max_chars)
     found = [ChangeOut.of(one) for one in page.changes]
     return answered(ChangesOut(changes=found, cursor=page.cursor, has_more=page.has_more))

@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -62,6 +62,13 @@ def _said(value: Any) -> datetime:
     return parse_moment(value)
 
 
+def _bound(value: Any) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(value), time.min)
+    except (TypeError, ValueError):
+        return _said(value)
+
+
 def _url(text: str) -> str:
     if not is_source_url(text):
         raise ValueError(RULE)
@@ -114,6 +121,12 @@ Said = Annotated[
     Field(
         description="when it was said; else now. ISO 8601: without an offset in NUR_TIMEZONE, a date alone is its noon"
     ),
+]
+Bound = Annotated[datetime, BeforeValidator(_bound)]  #: as Said, but a date alone is its beginning
+AsOf = Annotated[
+    datetime,
+    BeforeValidator(_said),
+    Field(description="answer from what was stored by then. ISO 8601: without an offset in NUR_TIMEZONE"),
 ]
 Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires so many days from now")]
 Url = Annotated[str, Field(max_length=4000, pattern=NO_NUL), AfterValidator(_url)]

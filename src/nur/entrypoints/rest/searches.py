@@ -12,8 +12,9 @@ from nur.domain.documents import location
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, Sensitivity, Visibility
 from nur.domain.search import Hit, Mode, Payload, Quote, SearchRequest, SearchResult
+from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import SOMETHING, Body, Flag, Moment, Name, Share, Source
+from nur.entrypoints.rest.fields import SOMETHING, AsOf, Body, Flag, Moment, Name, Share, Source, located
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import NoteOut, TimeOut
 
@@ -58,7 +59,7 @@ class SearchIn(Body):
         max_length=100,
         description="a time to prefer, such as 2026-05, 2026-05-07 or last week; else what the question names",
     )
-    as_of: Moment | None = Field(default=None, description="answer from what was stored by then")
+    as_of: AsOf | None = None
     mode: Mode = Mode.HYBRID
     top_k: int = Field(default=10, ge=1, le=100)
     kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
@@ -70,7 +71,7 @@ class SearchIn(Body):
     max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
     stitch: Flag = Field(default=True, description="with what stands around the best passage, within max_chars")
 
-    def request(self, caller: Caller) -> SearchRequest:
+    def request(self, caller: Caller, zone: Zone) -> SearchRequest:
         """As the service speaks of it."""
         kinds = frozenset(self.kinds or Kind)
         asked = self.filters
@@ -94,7 +95,7 @@ class SearchIn(Body):
             caller=caller,
             where=where,
             when=self.when,
-            as_of=self.as_of,
+            as_of=located(self.as_of, zone),
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,
@@ -289,7 +290,7 @@ class ChosenNotes(BaseModel):
 @router.post("/searches", response_model=SearchOut, responses=documented())
 async def search(body: SearchIn, services: OpenServices, caller: CurrentCaller) -> Response:
     """Find the passages that answer, in everything stored. Without the provider it answers by words and says so."""
-    result = await services.search(body.request(caller))
+    result = await services.search(body.request(caller, services.zone))
     return answered(SearchOut.of(result, body.payload, kept=services.health.can_write))
 
 
