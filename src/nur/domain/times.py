@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 _MONTHS_IN_YEAR = 12
 
+Zone: TypeAlias = "tzinfo | None"  #: the store's time zone; None: the system's
+
+NOON = time(12)
+EXAMPLES = "an ISO 8601 time such as 2025-12-25T10:30:00Z, or a date such as 2025-12-25"
+LIMITS = "between the years 2 and 9998"
+_FIRST_YEAR, _LAST_YEAR = 2, 9998  # no zone can move these out of what a datetime holds
+
 
 class Grain(StrEnum):
     """How exact a time is."""
@@ -63,14 +70,6 @@ class TimeMention:
     end_char: int
     window: TimeWindow
     is_relative: bool  #: counted from when the text was said ("yesterday"), not from the calendar alone
-
-
-Zone: TypeAlias = "tzinfo | None"  #: the store's time zone; None: the system's
-
-NOON = time(12)
-EXAMPLES = "an ISO 8601 time such as 2025-12-25T10:30:00Z, or a date such as 2025-12-25"
-LIMITS = "between the years 2 and 9998"
-_FIRST_YEAR, _LAST_YEAR = 2, 9998  # no zone can move these out of what a datetime holds
 
 
 def parse_moment(text: str) -> datetime:

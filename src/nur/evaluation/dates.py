@@ -26,6 +26,12 @@ _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
 _BESIDE = re.compile(r"(one|two|three|four|five|six|\d+|a few)? ?([a-z]+?)s? (before|after|of|following|prior to) ")
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3}
 
+TIMED = "timed_recall@10"  #: recall@10 of questions that name a time
+DATE_METRICS = ("date_given_gold", "date@1", "date@3", TIMED)
+_ASKS_WHEN = re.compile(r"(?:when|(?:which|what) (?:date|day|week|month|year))\b", re.IGNORECASE)
+#: Rows that date themselves in words name a full date: the day they are counted from does not matter.
+_ANY_DAY = date(2040, 1, 1)
+
 
 def gold_window(answer: str) -> TimeWindow | None:
     """The days that an answer names; None where it is no date."""
@@ -100,13 +106,6 @@ def _days(first: date, count: int = 1) -> TimeWindow:
 
 def _first_of(months: int) -> date:
     return date(months // 12, months % 12 + 1, 1)
-
-
-TIMED = "timed_recall@10"  #: recall@10 of questions that name a time
-DATE_METRICS = ("date_given_gold", "date@1", "date@3", TIMED)
-_ASKS_WHEN = re.compile(r"(?:when|(?:which|what) (?:date|day|week|month|year))\b", re.IGNORECASE)
-#: Rows that date themselves in words name a full date: the day they are counted from does not matter.
-_ANY_DAY = date(2040, 1, 1)
 
 
 def row_moment(value: Any) -> datetime | None:

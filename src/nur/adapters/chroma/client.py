@@ -27,6 +27,22 @@ if TYPE_CHECKING:
 
 _KNOCK_SECONDS = 5.0
 
+FILE = "chroma.sqlite3"
+_BUSY_SECONDS = 10.0  #: another of Chroma's connections may be reading
+
+#: Chroma's queue keeps what was written until 1,000 records are; of a record that was deleted since, only that counts.
+_DELETE = 3
+_FORGET_SUPERSEDED = """
+    DELETE FROM embeddings_queue AS old WHERE EXISTS (
+        SELECT 1 FROM embeddings_queue AS gone
+        WHERE gone.topic = old.topic AND gone.id = old.id AND gone.seq_id > old.seq_id AND gone.operation = ?
+    )
+"""
+#: Words of deleted documents stay in the full-text index until its parts are merged.
+_MERGE_WORDS = "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES ('optimize')"
+
+_TIMEOUT_SECONDS = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class ChromaServer:
@@ -95,30 +111,12 @@ def _sessions(client: Any) -> Iterator[Any]:
             yield session
 
 
-FILE = "chroma.sqlite3"
-_BUSY_SECONDS = 10.0  #: another of Chroma's connections may be reading
-
-#: Chroma's queue keeps what was written until 1,000 records are; of a record that was deleted since, only that counts.
-_DELETE = 3
-_FORGET_SUPERSEDED = """
-    DELETE FROM embeddings_queue AS old WHERE EXISTS (
-        SELECT 1 FROM embeddings_queue AS gone
-        WHERE gone.topic = old.topic AND gone.id = old.id AND gone.seq_id > old.seq_id AND gone.operation = ?
-    )
-"""
-#: Words of deleted documents stay in the full-text index until its parts are merged.
-_MERGE_WORDS = "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES ('optimize')"
-
-
 def scrub(folder: Path) -> None:
     """Rewrite the database of an embedded Chroma (1.5.9) without what was deleted. Raises sqlite3.Error."""
     with closing(sqlite3.connect(folder / FILE, timeout=_BUSY_SECONDS, isolation_level=None)) as connection:
         connection.execute(_FORGET_SUPERSEDED, [_DELETE])
         connection.execute(_MERGE_WORDS)
         connection.execute("VACUUM")
-
-
-_TIMEOUT_SECONDS = 30.0
 
 
 def wipe_collection(place: ChromaServer | ChromaFolder, name: str) -> None:

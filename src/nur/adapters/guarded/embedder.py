@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats
 
+T = TypeVar("T")
+
+_log = EventLog("EmbeddingService")
+
 
 @dataclass(frozen=True, slots=True)
 class ProbePolicy:
@@ -47,11 +51,7 @@ def probe_in(known: Knowledge, policy: ProbePolicy) -> float | None:
     return None
 
 
-T = TypeVar("T")
-
 DEFAULT_POLICY = ProbePolicy()
-
-_log = EventLog("EmbeddingService")
 
 
 class GuardedEmbedder:

@@ -38,6 +38,21 @@ _SPACE = "▁"
 _PATTERN = f"{_SPACE}*[^{_SPACE}]+|{_SPACE}+"
 _PART = -1  #: in place of an id: a part of a character, which is no token
 
+NAME = "wordllama-l2-supercat"
+DIMENSIONS = 256
+_FOLDER = "wordllama"
+_WEIGHTS = "l2_supercat_256.safetensors"
+_TOKENIZER = "l2_supercat_tokenizer_config.json"
+
+#: A text without spaces is merged as a whole: pieces bound the memory that this takes.
+PIECE_CHARS = 8192
+#: Long runs of spaces take time and mean nothing.
+_SPACES = re.compile(" {65,}")
+_FEWER_SPACES = " " * 64
+
+#: Texts embedded in one go.
+SLICE = 64
+
 
 @dataclass(frozen=True, slots=True)
 class LlamaTokens:
@@ -82,19 +97,6 @@ def _ranks(vocabulary: dict[str, int], merges: list[str]) -> dict[bytes, int]:
     longer = [merge.replace(" ", "").encode() for merge in merges]
     tokens = dict.fromkeys([*(bytes([byte]) for byte in range(256)), *parts, *characters, *longer])
     return {token: rank for rank, token in enumerate(tokens)}
-
-
-NAME = "wordllama-l2-supercat"
-DIMENSIONS = 256
-_FOLDER = "wordllama"
-_WEIGHTS = "l2_supercat_256.safetensors"
-_TOKENIZER = "l2_supercat_tokenizer_config.json"
-
-#: A text without spaces is merged as a whole: pieces bound the memory that this takes.
-PIECE_CHARS = 8192
-#: Long runs of spaces take time and mean nothing.
-_SPACES = re.compile(" {65,}")
-_FEWER_SPACES = " " * 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +159,6 @@ def _pieces(text: str) -> Iterator[str]:
             yield text[start:end]
             start = end + 1
     yield text[start:]
-
-
-#: Texts embedded in one go.
-SLICE = 64
 
 
 class PackagedTokens:

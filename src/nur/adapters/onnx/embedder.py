@@ -29,6 +29,12 @@ DEFAULT_MAX_TOKENS = 256
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 WORD_VECTORS = 3  #: axes of an output with one vector per token; one vector per text has two
 
+PROVIDER = "onnx"
+#: Texts in one run: padding to the longest wastes little.
+BATCH = 8
+#: A model's own tokens are shorter than cl100k's, most of all in other scripts; what still does not fit is cut off.
+SHARE_THAT_FITS = 0.75
+
 
 class SentenceModel:
     """Texts in, unit vectors out."""
@@ -101,13 +107,6 @@ def _said(folder: Path, name: str) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-PROVIDER = "onnx"
-#: Texts in one run: padding to the longest wastes little.
-BATCH = 8
-#: A model's own tokens are shorter than cl100k's, most of all in other scripts; what still does not fit is cut off.
-SHARE_THAT_FITS = 0.75
 
 
 class OnnxEmbedder(ThreadedEmbedder):

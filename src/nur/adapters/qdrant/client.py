@@ -17,6 +17,8 @@ from nur.domain.errors import BadRequest, IndexDown
 if TYPE_CHECKING:
     from pathlib import Path
 
+_TIMEOUT_SECONDS = 30
+
 
 @dataclass(frozen=True, slots=True)
 class QdrantServer:
@@ -50,9 +52,6 @@ def connect(place: QdrantServer | QdrantFolder, timeout_seconds: int) -> QdrantC
     if place.path is None:
         return QdrantClient(location=":memory:", force_disable_check_same_thread=True)
     return QdrantClient(path=str(place.path), force_disable_check_same_thread=True)
-
-
-_TIMEOUT_SECONDS = 30
 
 
 def wipe_collection(place: QdrantServer | QdrantFolder, name: str) -> None:

@@ -46,15 +46,6 @@ _OTHERS = (
     - _ENGLISH
 )
 
-
-def is_english(text: str) -> bool:
-    """By its function words; a text without any is taken for English where it is plain ASCII."""
-    words = _WORD.findall(text.casefold())
-    english = sum(word in _ENGLISH for word in words)
-    others = sum(word in _OTHERS for word in words)
-    return english > others or (english == others and text.isascii())
-
-
 #: Texts embedded in one go: a query waits for one slice of an ingest.
 SLICE = 16
 
@@ -72,6 +63,14 @@ ONE_ENGLISH = 1.0
 English model's. Chosen on half of everyday; a third more or less of each is within .01 recall@5 there."""
 
 LEAST_PART = 0.1  #: a vector with less of the English model is that of another language
+
+
+def is_english(text: str) -> bool:
+    """By its function words; a text without any is taken for English where it is plain ASCII."""
+    words = _WORD.findall(text.casefold())
+    english = sum(word in _ENGLISH for word in words)
+    others = sum(word in _OTHERS for word in words)
+    return english > others or (english == others and text.isascii())
 
 
 class SentenceEmbedder(ThreadedEmbedder):

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 _TYPES = {"F16": np.float16, "F32": np.float32}
 
+DIMENSIONS = 384
+MOST_TOKENS = 128
+"""What is longer is cut off: pieces have about 60 tokens, and attention costs the square of them."""
+
+_LAYERS = 6
+_HEADS = 12
+_HEAD = DIMENSIONS // _HEADS
+_EPSILON = 1e-12
+_TOKENS_PER_RUN = 2048  #: of texts that run together, padding counted
+
 
 def read_tensors(file: bytes) -> dict[str, Floats]:
     """Every tensor of real numbers."""
@@ -32,17 +42,6 @@ def read_tensors(file: bytes) -> dict[str, Floats]:
             numbers = np.frombuffer(file[start + first : start + end], kind)
             found[name] = numbers.reshape(tensor["shape"]).astype(np.float32)
     return found
-
-
-DIMENSIONS = 384
-MOST_TOKENS = 128
-"""What is longer is cut off: pieces have about 60 tokens, and attention costs the square of them."""
-
-_LAYERS = 6
-_HEADS = 12
-_HEAD = DIMENSIONS // _HEADS
-_EPSILON = 1e-12
-_TOKENS_A_RUN = 2048  #: of texts that run together, padding counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +162,6 @@ def _groups(sizes: Sequence[int]) -> Iterator[NDArray[np.int64]]:
     order = np.argsort(sizes, kind="stable")
     first = 0
     for end in range(1, len(order) + 1):
-        if end == len(order) or sizes[order[end]] * (end + 1 - first) > _TOKENS_A_RUN:
+        if end == len(order) or sizes[order[end]] * (end + 1 - first) > _TOKENS_PER_RUN:
             yield order[first:end]
             first = end

@@ -24,6 +24,8 @@ _notes, _chunks, _times, _derived = memory_notes.c, memory_note_chunks.c, note_t
 _NAMING = note_times.join(derivations, _derived.derivation_id == _times.derivation_id)
 _IN_CHUNK = and_(_times.start_char >= _chunks.start_offset, _times.start_char < _chunks.end_offset)
 
+_audit = audit_log.c
+
 
 def by_time(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> list[ChunkKey]:
     """Chunks in the asked windows: those with the question's words, best first, then the latest."""
@@ -90,9 +92,6 @@ def _said_in(window: AskedWindow) -> ColumnElement[bool]:
 
 def _names(window: AskedWindow) -> ColumnElement[bool]:
     return and_(_times.first_day < window.end_day, _times.end_day > window.first_day)
-
-
-_audit = audit_log.c
 
 
 def known(connection: Connection, views: list[ScoringView], moment: datetime | None) -> list[ScoringView]:

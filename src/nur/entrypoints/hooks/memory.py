@@ -20,6 +20,9 @@ START_SECONDS = 0.3
 _POLL_SECONDS = 0.05
 IDLE_EXIT_MINUTES = "15"
 
+#: Files of sessions that nobody continued are removed.
+KEPT_SECONDS = 30 * 86_400.0
+
 
 class Unreachable(Exception):
     """No server answered in time; the hook does nothing."""
@@ -100,10 +103,6 @@ class Memory:
                 env={**os.environ, "NUR_IDLE_EXIT_MINUTES": IDLE_EXIT_MINUTES},
                 start_new_session=True,
             )
-
-
-#: Files of sessions that nobody continued are removed.
-KEPT_SECONDS = 30 * 86_400.0
 
 
 @dataclass(slots=True)

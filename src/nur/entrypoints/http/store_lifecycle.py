@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 STOPPING = "The server is stopping and could not finish this call in time. Try again; storing the same text is safe."
 
+log = EventLog("Server")
+
+#: Longer than any call takes that does not hang: the embedding deadline and some.
+QUIET_SECONDS = 60.0
+
 
 class CallsInFlight:
     """Counts calls, waits until there are none, and ends those that outlast a stop."""
@@ -64,12 +69,6 @@ class CallsInFlight:
         self._deadline = asyncio.get_running_loop().time() + seconds
         for limit in self._limits:
             limit.reschedule(self._deadline)
-
-
-log = EventLog("Server")
-
-#: Longer than any call takes that does not hang: the embedding deadline and some.
-QUIET_SECONDS = 60.0
 
 
 class StoreLifecycle:

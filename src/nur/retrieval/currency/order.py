@@ -22,6 +22,26 @@ if TYPE_CHECKING:
     from nur.retrieval.currency.statements import Shares, Utterance
     from nur.retrieval.ranking.queries import WeighedTerms
 
+# Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
+LEAST_COVERED = 0.3
+"""Of the question's telling words that each of the two clauses must have."""
+
+SHORTEST_CLAUSE = 9
+_ASKS_WHETHER = re.compile(
+    r"\s*(?:so |and |but )?(?:have|has|had|did|do|does|am|are|is|was|were|can|could)\b", re.IGNORECASE
+)
+_DENIES = re.compile(r"\b(?:never|(?:have|has|had)(?:n['’]t| not)|did(?:n['’]t| not)|not yet)\b", re.IGNORECASE)
+_SELF = re.compile(r"\b(?:i|my|me|we|our)\b", re.IGNORECASE)
+#: A wish, a plan or a question says nothing about what is.
+_NOT_A_CLAIM = re.compile(
+    r"\b(?:want|trying to|try to|needs?|can you|could you|would|should|will|how (?:can|do|to)|help me|plan(?:ning)? to|"
+    r"not sure|wondering|if i|might|what)\b|\?",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_CLAUSE_END = re.compile(r",\s+|;\s*|\s+(?=but\b)|\s+-\s+")
+_CODE = "```"
+
 
 class MoveRule(StrEnum):
     """Why one note was put before another."""
@@ -117,27 +137,6 @@ def _moves(statements: Sequence[Utterance], older: Sequence[int], newer: Sequenc
         for old, new in zip(older, newer, strict=True)
         if old != new
     ]
-
-
-# Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
-LEAST_COVERED = 0.3
-"""Of the question's telling words that each of the two clauses must have."""
-
-SHORTEST_CLAUSE = 9
-_ASKS_WHETHER = re.compile(
-    r"\s*(?:so |and |but )?(?:have|has|had|did|do|does|am|are|is|was|were|can|could)\b", re.IGNORECASE
-)
-_DENIES = re.compile(r"\b(?:never|(?:have|has|had)(?:n['’]t| not)|did(?:n['’]t| not)|not yet)\b", re.IGNORECASE)
-_SELF = re.compile(r"\b(?:i|my|me|we|our)\b", re.IGNORECASE)
-#: A wish, a plan or a question says nothing about what is.
-_NOT_A_CLAIM = re.compile(
-    r"\b(?:want|trying to|try to|needs?|can you|could you|would|should|will|how (?:can|do|to)|help me|plan(?:ning)? to|"
-    r"not sure|wondering|if i|might|what)\b|\?",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_CLAUSE_END = re.compile(r",\s+|;\s*|\s+(?=but\b)|\s+-\s+")
-_CODE = "```"
 
 
 class Clause(NamedTuple):

@@ -39,6 +39,18 @@ WIDE_CONTEXT = tuple(1 - distance / 25 for distance in range(1, 25))
 K1 = 1.2
 B = 0.75
 
+MAX_CHARS = 2000
+
+FIRST_PASSAGE = 600
+NEXT_PASSAGES = 300
+"""Characters a passage grows to, unless it meets another. 400 to 900 and 250 to 400: within a point on every set."""
+
+SPREAD = 0.05
+"""A note that is this far behind the best one, on the scale of scores, has 1/e of its share of the budget."""
+
+LEAST_SHARE = 0.05
+"""A note whose share would be a smaller part of the best note's has none."""
+
 
 def score(atoms: Atoms, terms: WeighedTerms, best_lexical: float) -> NDArray[np.float64]:
     """Each atom's score; only comparable within one search. `best_lexical` is the best hit's lexical share."""
@@ -81,19 +93,6 @@ def _with_context(
         total[:-distance] += share[distance:]
     gathered: NDArray[np.float64] = total[places]
     return gathered
-
-
-MAX_CHARS = 2000
-
-FIRST_PASSAGE = 600
-NEXT_PASSAGES = 300
-"""Characters a passage grows to, unless it meets another. 400 to 900 and 250 to 400: within a point on every set."""
-
-SPREAD = 0.05
-"""A note that is this far behind the best one, on the scale of scores, has 1/e of its share of the budget."""
-
-LEAST_SHARE = 0.05
-"""A note whose share would be a smaller part of the best note's has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ MOST_HEADING_WORDS = 8
 
 _ENDS_SENTENCE = (".", "!", "?", ",")
 
+_DIGEST_BYTES = 8
+
 
 class Piece(NamedTuple):
     """A stretch of a text that is ranked."""
@@ -120,9 +122,6 @@ def _is_short_heading(text: str, atoms: Sequence[Atom], at: int) -> bool:
         and not stripped.endswith(_ENDS_SENTENCE)
         and len(stripped.split()) <= MOST_HEADING_WORDS
     )
-
-
-_DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)

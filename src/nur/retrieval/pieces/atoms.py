@@ -20,6 +20,11 @@ LEAST_ROWS = 3
 #: How many delimiters rows may differ by: a cell may contain one.
 SLACK = 1
 
+LONGEST_ATOM = 600
+"""Characters after which text without an end (minified code, Thai) is cut at the best place before."""
+
+_HEADING = re.compile(r"#{1,6}\s+\S")
+
 
 def find_tables(lines: Sequence[str]) -> dict[int, int]:
     """The lines that are rows of a table, each with the number of its table's first line, the header."""
@@ -51,12 +56,6 @@ def _is_row(line: str, delimiter: str, cells: int) -> bool:
 def _delimiters(line: str, delimiter: str) -> int:
     in_prose = line.count(delimiter + " ") if delimiter in _USED_IN_PROSE else 0
     return line.count(delimiter) - in_prose
-
-
-LONGEST_ATOM = 600
-"""Characters after which text without an end (minified code, Thai) is cut at the best place before."""
-
-_HEADING = re.compile(r"#{1,6}\s+\S")
 
 
 class AtomKind(Enum):

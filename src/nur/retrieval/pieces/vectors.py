@@ -27,6 +27,9 @@ LARGEST = 127
 #: Texts embedded at once: the token vectors of all of them are in memory together.
 SLICE = 256
 
+# Vectors this close to cancelling out leave only rounding errors, whose direction means nothing.
+_CANCELLED = 1e-6
+
 
 def mean_vectors(texts: Sequence[str], table: TokenTable) -> Floats:
     """The mean of each text's token vectors, at unit length; zero for a text without tokens."""
@@ -83,10 +86,6 @@ def _unit(vectors: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return unit
-
-
-# Vectors this close to cancelling out leave only rounding errors, whose direction means nothing.
-_CANCELLED = 1e-6
 
 
 def pool(vectors: npt.ArrayLike, weights: Sequence[float] | None = None) -> Floats:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from nur.ports.chunks import ChunkWithNote, ScoringView
     from nur.retrieval.ranking.rank import Ranked
 
+_QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
+_OPENING = regex.compile(rf"^[{_QUOTES}(\[{{（《]+")
+#: A quote behind a digit may be a unit: 5' are feet. A question mark stays: a question is not a statement.
+_CLOSING = regex.compile(rf"(?:(?<!\d)[{_QUOTES}]|[.,;:!…)\]}}。、，；：！）》])+$")
+#: Case tells getUserName from GETUSERNAME, and 5MB from 5Mb.
+_CASE_COUNTS = regex.compile(r"\p{Ll}\p{Lu}|\d\p{L}")
+_NUMBER = regex.compile(r"\P{L}*\d")
+_LONGEST_UNIT = 3
+
 
 @dataclass(frozen=True, slots=True)
 class BestNotes:
@@ -60,16 +69,6 @@ def best_per_note(ranked: Iterable[Ranked]) -> list[Ranked]:
     for one in ranked:
         best.setdefault(one.candidate.public_id, one)
     return list(best.values())
-
-
-_QUOTES = "\"'“”„‟‘’‚‛«»‹›「」『』"
-_OPENING = regex.compile(rf"^[{_QUOTES}(\[{{（《]+")
-#: A quote behind a digit may be a unit: 5' are feet. A question mark stays: a question is not a statement.
-_CLOSING = regex.compile(rf"(?:(?<!\d)[{_QUOTES}]|[.,;:!…)\]}}。、，；：！）》])+$")
-#: Case tells getUserName from GETUSERNAME, and 5MB from 5Mb.
-_CASE_COUNTS = regex.compile(r"\p{Ll}\p{Lu}|\d\p{L}")
-_NUMBER = regex.compile(r"\P{L}*\d")
-_LONGEST_UNIT = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,14 @@ WHOLE_B = 0.75
 
 RRF_K = 60
 
+_LOW_BITS = 0xFFFF
+
+IN_WINDOW = 0.10
+"""Bonus for what was said in the stretch of time that the question names, or speaks of it."""
+
+DATED = 0.06
+"""Bonus for what names a time, where the question asks when."""
+
 
 @dataclass(frozen=True, slots=True)
 class PieceScores:
@@ -125,9 +133,6 @@ def _in_titles(titles: Sequence[NDArray[np.uint32]], terms: WeighedTerms) -> NDA
 def _owners(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Whose each entry is, when so many entries of each stand one after the other."""
     return np.repeat(np.arange(sizes.size), sizes)
-
-
-_LOW_BITS = 0xFFFF
 
 
 def find_ids(stored: NDArray[np.uint32], asked: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -206,13 +211,6 @@ def reciprocal_ranks(rankings: Sequence[tuple[float, Sequence[int]]]) -> Mapping
         for rank, key in enumerate(keys, start=1):
             fused[key] = fused.get(key, 0.0) + weight / (RRF_K + rank)
     return fused
-
-
-IN_WINDOW = 0.10
-"""For what was said in the stretch that the question names, or speaks of it."""
-
-DATED = 0.06
-"""For what names a time, where the question asks when."""
 
 
 def time_bonuses(in_window: AbstractSet[ChunkKey], dated: AbstractSet[ChunkKey]) -> Mapping[ChunkKey, float]:

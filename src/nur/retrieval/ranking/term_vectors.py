@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST = 255
 """A term is counted up to here: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
+LONGEST_HEADING = 120
+"""A longer first line is a paragraph."""
+
 
 @dataclass(frozen=True, slots=True)
 class TermVector:
@@ -50,10 +53,6 @@ class TermVector:
 def row_word(term: int) -> str:
     """A term's number as a word of a lexical row."""
     return f"{term:08x}"
-
-
-LONGEST_HEADING = 120
-"""A longer first line is a paragraph."""
 
 
 def heading(text: str, title: str | None = None) -> str:

@@ -68,6 +68,22 @@ _SPEAKER = regex.compile(r"\s{0,4}(\p{L}[\w .'’-]{0,40}?)\s?[:：]\s")
 
 USER, ASSISTANT = "user", "assistant"
 
+NEIGHBOUR_WEIGHTS = {-1: 0.8, 1: 0.8, -2: 0.5, 2: 0.5}
+"""What a word counts that a neighbouring turn matches, by its distance. .9 and .6: within .003. Without the
+limit by the best one, everyday loses .02 MRR and LoCoMo .007 recall@10."""
+
+FULL_WEIGHT_CHARACTERS = 600
+"""Neighbours count in full between turns up to this long, and less the longer either is: they lift short chats and
+would ruin long ones (BEAM .44 → .34 recall@10 without this gate)."""
+
+OTHER_ROLE = 0.12
+OTHER_SPEAKER = 0.12
+"""What a turn loses that is not by the one asked about. From half to twice as much: within a point."""
+
+SAID_BONUS = 0.08
+"""What turns gain when a question asks what was said: then a conversation holds the answer, not a document.
+0: everyday who_said recall@5 −.05."""
+
 
 class AskedSpeaker(NamedTuple):
     """Whose turns a question is about."""
@@ -111,23 +127,6 @@ def _spoken_words(question: str) -> set[str]:
 
 def _mentions(words: set[str], question: str, pronouns: frozenset[str], signs: tuple[str, ...]) -> bool:
     return not words.isdisjoint(pronouns) or any(sign in question for sign in signs)
-
-
-NEIGHBOUR_WEIGHTS = {-1: 0.8, 1: 0.8, -2: 0.5, 2: 0.5}
-"""What a word counts that a neighbouring turn matches, by its distance. .9 and .6: within .003. Without the
-limit by the best one, everyday loses .02 MRR and LoCoMo .007 recall@10."""
-
-FULL_WEIGHT_CHARACTERS = 600
-"""Neighbours count in full between turns up to this long, and less the longer either is: they lift short chats and
-would ruin long ones (BEAM .44 → .34 recall@10 without this gate)."""
-
-OTHER_ROLE = 0.12
-OTHER_SPEAKER = 0.12
-"""What a turn loses that is not by the one asked about. From half to twice as much: within a point."""
-
-SAID_BONUS = 0.08
-"""What turns gain when a question asks what was said: then a conversation holds the answer, not a document.
-0: everyday who_said recall@5 −.05."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,16 @@ _CLAUSE_END = re.compile(
     r"[,;:]\s+(?:and|so|but|can|could|how|what|which|considering|given|since|because|here)?\b|[.!?]\s"
 )
 
+VERSION = 1
+
+#: Memory types that say what the memory is.
+_DECLARED = {
+    "preference": StatementKind.PREFERENCE,
+    "decision": StatementKind.DECISION,
+    "project": StatementKind.PROJECT,
+}
+_ROLES = {"user": Trust.OWNER, "assistant": Trust.ASSISTANT, "system": Trust.DOCUMENT, "tool": Trust.DOCUMENT}
+
 
 def find_statements(text: str, kinds: frozenset[StatementKind] = frozenset(StatementKind)) -> list[Statement]:
     """The statements of these kinds in a text, in its order; at most one for each sentence."""
@@ -124,17 +134,6 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
-
-
-VERSION = 1
-
-#: Memory types that say what the memory is.
-_DECLARED = {
-    "preference": StatementKind.PREFERENCE,
-    "decision": StatementKind.DECISION,
-    "project": StatementKind.PROJECT,
-}
-_ROLES = {"user": Trust.OWNER, "assistant": Trust.ASSISTANT, "system": Trust.DOCUMENT, "tool": Trust.DOCUMENT}
 
 
 def trust_of(note: Note) -> Trust:

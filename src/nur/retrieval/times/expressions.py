@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 FIRST_YEAR = 1900
 YEARS_AHEAD = 20
 
+Tree: TypeAlias = "dict[str, Tree]"
+END = ""
+
+#: Marks become blanks: those of ASCII as bytes, the others before.
+_BLANK_MARKS = bytes(code if chr(code).isalnum() or not chr(code).isascii() else ord(" ") for code in range(256))
+_MARKS = re.compile(r"[\u2010-\u2027\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\xab\xbb\xbf\xa1\u060c\u061b\u061f\u0964]")
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -45,10 +52,6 @@ def is_likely_year(number: int, said: date) -> bool:
     return FIRST_YEAR <= number <= said.year + YEARS_AHEAD
 
 
-Tree: TypeAlias = "dict[str, Tree]"
-END = ""
-
-
 def any_of(literals: Iterable[str], **places: str) -> str:
     """A pattern that matches the longest of the literals; `places` says what single characters stand for."""
     tree: Tree = {}
@@ -71,11 +74,6 @@ def _pattern(tree: Tree, places: dict[str, str]) -> str:
         return ""
     joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
     return f"{joined}?" if ends else joined
-
-
-#: Marks become blanks: those of ASCII as bytes, the others before.
-_BLANK_MARKS = bytes(code if chr(code).isalnum() or not chr(code).isascii() else ord(" ") for code in range(256))
-_MARKS = re.compile(r"[\u2010-\u2027\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\xab\xbb\xbf\xa1\u060c\u061b\u061f\u0964]")
 
 
 def split_words(low: str) -> list[bytes]:

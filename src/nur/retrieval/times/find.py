@@ -43,6 +43,8 @@ _ADDRESS_SIGNS = {"://": ("https", "http", "ftp"), "www.": ("",)}  #: with what 
 _NO_BLANKS = re.compile(r"\S+")
 _WORD = re.compile(r"\w")
 
+VERSION = 3
+
 
 def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
     """The times that a text names, in its order; `said` is the day it was said, by the calendar of the store's zone.
@@ -171,9 +173,6 @@ def _looks_ahead(low: str, one: TimeExpression) -> bool:
     start = max((match.end() for match in _SENTENCE_END.finditer(before)), default=0)
     stop = _SENTENCE_END.search(after)
     return AHEAD.search(before[start:] + low[one.start : one.end] + after[: stop.start() if stop else None]) is not None
-
-
-VERSION = 3
 
 
 def times_deriver(zone: Zone) -> Deriver:

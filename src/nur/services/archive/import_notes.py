@@ -27,6 +27,13 @@ Line: TypeAlias = "tuple[int, bytes]"  #: its number, from 1, and its bytes
 #: More than the longest note has: its text and twenty previous ones, escaped.
 MOST_LINE_BYTES = 2 * 1024**3
 
+log = EventLog("ImportService")
+
+#: Notes that are stored at once: their writes share a commit.
+BATCH = 32
+BATCH_BYTES = 8_000_000
+FAILURES_SHOWN = 100
+
 
 async def numbered_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[Line]:
     """The lines that are not blank. Raises BadRequest for one without an end."""
@@ -56,14 +63,6 @@ async def batches(lines: AsyncIterable[Line], *, most: int, most_bytes: int) -> 
             batch = []
     if batch:
         yield batch
-
-
-log = EventLog("ImportService")
-
-#: Notes that are stored at once: their writes share a commit.
-BATCH = 32
-BATCH_BYTES = 8_000_000
-FAILURES_TOLD = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class ImportReport:
     def fail(self, line: int, error: BadRequest | Conflict | NotFound) -> None:
         """Count a line that was not imported."""
         self.failed += 1
-        if len(self.failures) < FAILURES_TOLD:
+        if len(self.failures) < FAILURES_SHOWN:
             self.failures.append(Failure(line, str(error)))
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from nur.ports.vectors import VectorStore
     from nur.services.indexing.chunk_text import ChunkedText
 
+log = EventLog("StorageService")
+
 
 async def embed_texts(
     embedder: Embedder, texts: Sequence[str], progress: Callable[[int], None] | None = None
@@ -89,9 +91,6 @@ def _mean(vectors: Floats, texts: Sequence[str]) -> Floats:
     lengths = np.array([len(text) for text in texts], np.float32)
     whole: Floats = weighted_mean(vectors, lengths, np.zeros(1, np.int64))[0]
     return whole if whole.any() else vectors[0]
-
-
-log = EventLog("StorageService")
 
 
 @dataclass(frozen=True, slots=True)

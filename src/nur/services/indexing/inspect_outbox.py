@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Dead letters in a report.
 DEAD_SHOWN = 50
 
+LOOK_EVERY_SECONDS = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class OutboxReport:
@@ -45,9 +47,6 @@ class InspectOutbox:
         retried = await self.outbox.retry_dead(self.clock.now())
         self.wake()
         return retried
-
-
-LOOK_EVERY_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 #: Maximum optimistic-lock retries.
 ROUNDS = 20
 
+#: Higher than any revision: a purged note has no row to read one from.
+PURGED = 2**31 - 1
+#: An index that hangs does not hold up the answer for longer.
+SCRUB_SECONDS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Forget:
@@ -70,12 +75,6 @@ class Forget:
             await self.index.apply([removal(gone)])
         else:
             self.wake()
-
-
-#: Higher than any revision: a purged note has no row to read one from.
-PURGED = 2**31 - 1
-#: An index that hangs does not hold up the answer for longer.
-SCRUB_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ MOVE = "move_"
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
+#: The fact of the target that holds the last chunk whose lexical rows are there.
+REACHED = f"{MOVE}lexical_rows"
+
 
 def key_of(table: Table, row: Row) -> Key:
     """The row's primary key."""
@@ -177,10 +180,6 @@ def _continue_counting(connection: Connection, table: Table) -> None:
     if name is not None:
         last = f"(SELECT COALESCE(MAX({key.name}), 0) FROM {table.name})"  # noqa: S608  # names of our own tables
         connection.execute(text(f"SELECT setval(:name, {last} + 1, false)"), {"name": name})
-
-
-#: The fact of the target that holds the last chunk whose lexical rows are there.
-REACHED = f"{MOVE}lexical_rows"
 
 
 def write_lexical_rows(

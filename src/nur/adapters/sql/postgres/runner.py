@@ -33,6 +33,18 @@ FULL = "The disk of the PostgreSQL server is full; nothing was written. Free som
 DAMAGED = "PostgreSQL reports damaged data. Restore a backup of the database."
 DOWN = "PostgreSQL does not answer. Nur connects again by itself; try again in a moment."
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: A transaction that collides with others is run so often; each run lets at least one of them through.
+ATTEMPTS = 10
+#: One that finds its connection broken, or a row that was not there when it looked, is run so often.
+SECOND_LOOKS = 2
+#: A collided transaction waits up to this long, doubled each time.
+PAUSE_SECONDS = 0.005
+
+_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
 
 def translate(error: SQLAlchemyError) -> NurError:
     """Our error for the engine's; its text may hold SQL and contents, so it stays behind as the cause."""
@@ -77,19 +89,6 @@ def reason(error: SQLAlchemyError) -> str:
 def _state(error: SQLAlchemyError) -> str:
     """The five characters of SQLSTATE; empty for an error that is not the server's."""
     return str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-#: A transaction that collides with others is run so often; each run lets at least one of them through.
-ATTEMPTS = 10
-#: One that finds its connection broken, or a row that was not there when it looked, is run so often.
-SECOND_LOOKS = 2
-#: A collided transaction waits up to this long, doubled each time.
-PAUSE_SECONDS = 0.005
-
-_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 class PostgresRunner:

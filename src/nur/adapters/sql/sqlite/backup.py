@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 PLAIN, ENCRYPTED = ".tar.gz", ".tar.gz.enc"
 _STEP = "nur-"
 
+_NAME = re.compile(r"nur-(\d{8}T\d{6})Z\.tar\.gz(\.enc)?")
+
 
 def backup_name(now: datetime, *, encrypted: bool) -> str:
     """The name of a backup made now; names sort by time."""
@@ -145,9 +147,6 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-_NAME = re.compile(r"nur-(\d{8}T\d{6})Z\.tar\.gz(\.enc)?")
 
 
 @dataclass(frozen=True, slots=True)

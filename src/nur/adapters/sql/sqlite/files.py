@@ -24,6 +24,9 @@ STORE_ID = "store_id"
 
 _BACKUP = "Restore a backup of the folder."
 
+#: With less than this, one write succeeds and the next does not: the disk still counts as full.
+ENOUGH_BYTES = 4 * 1024 * 1024
+
 
 class StoreFiles:
     """The database, its write-ahead log and its marker."""
@@ -143,10 +146,6 @@ def _size(path: Path) -> int:
 def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_dev, found.st_ino
-
-
-#: With less than this, one write succeeds and the next does not: the disk still counts as full.
-ENOUGH_BYTES = 4 * 1024 * 1024
 
 
 class FilesCondition(StoreCondition):

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 KEY = "hooks"
 
+MOST_SECONDS = 10.0
+AGAIN = "Write them again: nur connect {client} --hooks. hooks.log in the data folder has reasons."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookFile:
@@ -139,10 +142,6 @@ def _is_ours(client: str, command: str) -> bool:
 
 def _joined(command: Sequence[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
-
-
-MOST_SECONDS = 10.0
-AGAIN = "Write them again: nur connect {client} --hooks. hooks.log in the data folder has reasons."
 
 
 def examine_hooks(examination: CheckRun) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 2.0
 
+SOME_FAILED = 1
+STDIN = "-"
+
 
 def changes(
     look: Callable[[], list[Found]], known: Sequence[Found], pause: Callable[[float], None] = time.sleep
@@ -38,10 +41,6 @@ def changes(
         if settled:
             done.update((found.path, found) for found in settled)
             yield settled
-
-
-SOME_FAILED = 1
-STDIN = "-"
 
 
 @click.command()

@@ -20,6 +20,11 @@ NAME = ".gitignore"
 _SPECIAL = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 _MEANING = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
+#: The server takes bodies of 64 MiB; the rest is for what is sent beside the file.
+MOST_FILE_BYTES = 63 * 1024 * 1024
+#: Folders that tools fill, whether or not a `.gitignore` says so.
+GENERATED = frozenset({"node_modules", "__pycache__", "site-packages"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
@@ -85,12 +90,6 @@ class Ignore:
                 if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(name):
                     return not rule.keeps
         return False
-
-
-#: The server takes bodies of 64 MiB; the rest is for what is sent beside the file.
-MOST_FILE_BYTES = 63 * 1024 * 1024
-#: Folders that tools fill, whether or not a `.gitignore` says so.
-GENERATED = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
 def printable(name: str) -> str:

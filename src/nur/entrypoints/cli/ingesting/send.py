@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 OUTCOMES = ("created", "replaced", "metadata_updated", "unchanged")
 _SHOWN_FAILURES = 20
 
+#: Files on their way at once: one is parsed while others are stored.
+AT_ONCE = 4
+#: Between lines that say how far it is, where there is no terminal.
+LINE_SECONDS = 10.0
+PATH = "/v2/artifacts"
+POLL_SECONDS = 0.2
+#: The worker is given up when it has embedded nothing for so long: its provider is down.
+STALLED_SECONDS = 15.0
+
 
 @dataclass(slots=True)
 class IngestReport:
@@ -89,16 +98,6 @@ class IngestReport:
 def shown(path: Path) -> str:
     """A path on one line of a terminal."""
     return showing.harmless(printable(str(path))).replace("\n", "\N{REPLACEMENT CHARACTER}")
-
-
-#: Files on their way at once: one is parsed while others are stored.
-AT_ONCE = 4
-#: Between lines that say how far it is, where there is no terminal.
-LINE_SECONDS = 10.0
-PATH = "/v2/artifacts"
-POLL_SECONDS = 0.2
-#: The worker is given up when it has embedded nothing for so long: its provider is down.
-STALLED_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)

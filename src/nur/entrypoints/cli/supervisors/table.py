@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
 LABEL = "nur-memory"
 
-
-@dataclass(frozen=True, slots=True)
-class SupervisedServer:
-    """The server that a supervisor keeps running."""
-
-    command: Sequence[str]
-    env: Mapping[str, str]
-    log: Path
-
-
 # Exit codes 2 and 4 ask for a person: a setting or the store is wrong. Code 3 is worth another try: the folder is
 # free when the server that a client started has left.
 _SYSTEMD = """\
@@ -68,6 +58,15 @@ _WINDOWS = """\
   </Actions>
 </Task>
 """
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisedServer:
+    """The server that a supervisor keeps running."""
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+    log: Path
 
 
 def systemd_unit(job: SupervisedServer) -> bytes:
