@@ -113,6 +113,18 @@ async def test_the_brief_follows_edits_trash_and_restore(open_door: OpenDoor) ->
         assert "- Always answer in Welsh. [" in (await rest.ok("GET", "/v2/context"))["text"]
 
 
+async def test_what_was_replaced_is_no_longer_quoted_but_as_a_change(nur: Door) -> None:
+    memory = {"type": "preference", "confidence": 1.0}
+    old = await nur.data("memory_store", content="I prefer tabs in Go files.", **memory)
+    new = await nur.data("memory_store", content="I prefer spaces in Go files.", **memory, replaces=old["memory_id"])
+    brief = await nur.text("memory_context")
+    assert f", {new['memory_id']}]" in brief
+    assert f", {old['memory_id']}]" not in brief
+    assert '"I prefer tabs in Go files." became "I prefer spaces in Go files."' in brief
+    await nur.text("memory_delete", memory_id=new["memory_id"])
+    assert f", {old['memory_id']}]" in await nur.text("memory_context")  # nothing that is there supersedes it
+
+
 async def test_a_brief_shorter_than_any_is_refused(open_door: OpenDoor) -> None:
     async with open_door() as nur, rest_of(nur.services) as rest:
         problem = await rest.problem(422, "GET", "/v2/context?max_tokens=50")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, case, func, not_, or_, select
 
 from nur.adapters.sql.filters import notes_matching
-from nur.adapters.sql.tables import audit_log, derivations, memory_notes, note_statements, note_times, note_versions
-from nur.domain.notes import Kind, NoteId
+from nur.adapters.sql.tables import (
+    audit_log,
+    decisions,
+    derivations,
+    memory_notes,
+    note_statements,
+    note_times,
+    note_versions,
+)
+from nur.domain.decisions import DecisionKind
+from nur.domain.notes import SHARED, Kind, NoteId, Status
 from nur.domain.statements import StatedQuote, StatementKind, Trust
 from nur.ports.briefs import BriefMaterial, NamedDay, NoteExcerpt, TextChange
 
@@ -20,7 +29,8 @@ if TYPE_CHECKING:
     from nur.ports.briefs import BriefQuery
 
 _notes, _derived = memory_notes.c, derivations.c
-_stated, _times, _versions = note_statements.c, note_times.c, note_versions.c
+_stated, _times, _versions, _decided = note_statements.c, note_times.c, note_versions.c, decisions.c
+_SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
 
 #: Longer stretches ("next year") are no date to be reminded of.
 MOST_DAYS = 7
@@ -50,13 +60,38 @@ def _mark(connection: Connection, tenant: str) -> int:
 
 
 def _material(connection: Connection, query: BriefQuery) -> BriefMaterial:
-    matching = or_(*(notes_matching(where, query.now) for where in query.where))
+    matching = and_(or_(*(notes_matching(where, query.now) for where in query.where)), _holds(query))
     return BriefMaterial(
         statements=[one for kind in query.kinds for one in _statements(connection, query, matching, kind)],
         changes=_changes(connection, query, matching),
         upcoming=_upcoming(connection, query, matching),
         recent=_recent(connection, query, matching),
     )
+
+
+def _holds(query: BriefQuery) -> ColumnElement[bool]:
+    """Nothing that the caller may see supersedes the note: what was replaced is history, and no brief quotes it."""
+    newer = memory_notes.alias("newer")
+    superseding = (
+        select(_decided.newer_id)
+        .join(newer, newer.c.note_id == _decided.newer_id)
+        .where(_decided.older_id == _notes.note_id, _SUPERSEDES, _is_seen(newer.c, query))
+    )
+    return not_(superseding.exists())
+
+
+def _is_seen(columns: Any, query: BriefQuery) -> ColumnElement[bool]:
+    """Whether the caller may see another note, which is neither in the trash nor expired."""
+    seen = [
+        columns.status == Status.ACTIVE.value,
+        or_(columns.expires_at.is_(None), columns.expires_at > query.now),
+    ]
+    names = {where.visible_to for where in query.where}
+    if None not in names:
+        seen.append(
+            or_(columns.visibility_scope.in_(sorted(SHARED)), columns.owner_id.in_(sorted(filter(None, names))))
+        )
+    return and_(*seen)
 
 
 def _statements(
@@ -89,7 +124,25 @@ def _changes(connection: Connection, query: BriefQuery, matching: ColumnElement[
         .order_by(_versions.replaced_at.desc(), _notes.note_id)
         .limit(query.limit)
     )
-    return [TextChange(row.public_id, row.replaced_at, row.before, row.after) for row in rows]
+    replaced = [TextChange(row.public_id, row.replaced_at, row.before, row.after) for row in rows]
+    superseded = _superseded(connection, query, matching)
+    return sorted([*replaced, *superseded], key=lambda one: one.replaced_at, reverse=True)[: query.limit]
+
+
+def _superseded(connection: Connection, query: BriefQuery, matching: ColumnElement[bool]) -> list[TextChange]:
+    """Notes that superseded another one lately, as changes of its text."""
+    older = memory_notes.alias("older")
+    before, after = func.substr(older.c.text, 1, query.characters), func.substr(_notes.text, 1, query.characters)
+    rows = connection.execute(
+        select(_notes.public_id, _decided.decided_at, before.label("before"), after.label("after"))
+        .select_from(decisions)
+        .join(memory_notes, _notes.note_id == _decided.newer_id)
+        .join(older, older.c.note_id == _decided.older_id)
+        .where(_SUPERSEDES, _decided.decided_at >= query.changed_since, _is_seen(older.c, query), matching)
+        .order_by(_decided.decided_at.desc(), _notes.note_id)
+        .limit(query.limit)
+    )
+    return [TextChange(row.public_id, row.decided_at, row.before, row.after) for row in rows]
 
 
 def _upcoming(connection: Connection, query: BriefQuery, matching: ColumnElement[bool]) -> list[NamedDay]:
