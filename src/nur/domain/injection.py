@@ -5,7 +5,7 @@ from __future__ import annotations
 SHORTEST_PROMPT = 15
 SKIP = "#skip"
 #: Of a search's confidence; docs/quality.md has what lower and higher ones show.
-LEAST_CONFIDENCE = 0.35
+LEAST_CONFIDENCE = 0.45
 #: Hits whose passages are shown.
 PASSAGES = 3
 
