@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, func, insert, select
 
 from nur.adapters.sql.mapping import NOTE_COLUMNS, to_note
-from nur.adapters.sql.notes import write_note
+from nur.adapters.sql.note_writes import write_note
 from nur.adapters.sql.tables import memory_notes, note_versions
 from nur.domain.archive import ArchivedNote, NoteVersion
 from nur.ports.archive import VersionSummary

@@ -1,82 +1,41 @@
-"""SqlDecisionStore: decisions about pairs of notes, and suggestions."""
+"""SqlDecisionStore: decisions about pairs of notes, and the reviews that wait for one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, tuple_
+from sqlalchemy import and_, delete, insert, or_, select, tuple_
 
 from nur.adapters.sql.audit import audit
 from nur.adapters.sql.columns import one_of
-from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching, notes_matching
+from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, records, to_note
-from nur.adapters.sql.tables import decisions, memory_note_chunks, memory_notes, suggestions
+from nur.adapters.sql.suggestions import alike, suggest
+from nur.adapters.sql.tables import decisions, memory_notes, suggestions
 from nur.domain.changes import ChangeKind
 from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Review
 from nur.domain.errors import Conflict, NotFound
 from nur.domain.notes import NoteId
-from nur.ports.decisions import AlikeMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import BindParameter, ColumnElement, Connection, Select, Table
+    from sqlalchemy import ColumnElement, Connection, Select, Table
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.adapters.sql.runner import Runner
     from nur.domain.access import WriteContext
     from nur.domain.decisions import Suggestion
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import ChunkKey, Note
-    from nur.ports.decisions import FoundPair, MemoryComparison
+    from nur.domain.notes import Note
+    from nur.ports.decisions import AlikeMemory
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
-
 #: Notes that supersede each other one after the other: more are refused, for they would be walked with every decision.
 LONGEST_CHAIN = 1_000
-
-#: Pieces that are looked at to find memories about the same thing.
-MOST_LOOKED_AT = 64
-#: Chunks whose memories are read by one query.
-READ_AT_ONCE = 8
-
-
-def _either_way(table: Table) -> ColumnElement[bool]:
-    """The rows of a table that are about two notes, whichever is the newer one."""
-    newer: BindParameter[Any] = bindparam("newer")
-    older: BindParameter[Any] = bindparam("older")
-    columns = table.c
-    return or_(
-        and_(columns.newer_id == newer, columns.older_id == older),
-        and_(columns.newer_id == older, columns.older_id == newer),
-    )
-
-
-# Built once: building one costs more than running it.
-_DROP_SUGGESTIONS = delete(suggestions).where(
-    or_(_suggested.newer_id == bindparam("of_note"), _suggested.older_id == bindparam("of_note"))
-)
-_OTHERS = (
-    select(_notes.note_id, _notes.content_hash)
-    .where(_notes.note_id.in_(bindparam("others", expanding=True)), IS_ACTIVE)
-    .with_for_update(read=True, skip_locked=True)
-)
-_DECIDED_TEXTS = select(_decided.newer_hash, _decided.older_hash).where(_either_way(decisions))
-_DROP_PAIR = delete(suggestions).where(_either_way(suggestions))
-_INSERT_SUGGESTION = insert(suggestions)
 _SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
-_ALIKE = select(
-    memory_note_chunks.c.chunk_key,
-    _notes.note_id,
-    _notes.public_id,
-    _notes.content_hash,
-    _notes.occurred_at,
-    _notes.text,
-).join(memory_note_chunks, memory_note_chunks.c.note_id == _notes.note_id)
-_OWN_CHUNKS = select(memory_note_chunks.c.chunk_key).where(memory_note_chunks.c.note_id == bindparam("of_note"))
 _ANY = select(_decided.newer_id).limit(1)
 
 
@@ -104,7 +63,7 @@ class SqlDecisionStore:
 
     async def suggest(self, newer: NoteId, suggestions: Sequence[Suggestion]) -> None:
         """Keep what is suggested for a note, in place of what was; what was decided is not suggested again."""
-        await self.run.write(_suggest, newer, suggestions)
+        await self.run.write(suggest, newer, suggestions)
 
     async def reviews(
         self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
@@ -125,36 +84,11 @@ class SqlDecisionStore:
         self, note_id: NoteId, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int
     ) -> list[AlikeMemory]:
         """Other notes than this one that match the filter and share its terms, the best first."""
-        return await self.run.read(_alike, self.lexical_index, note_id, terms, where, now, limit) if terms else []
+        return await self.run.read(alike, self.lexical_index, note_id, terms, where, now, limit) if terms else []
 
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
         """The decisions of a tenant, by their pairs."""
         return await self.run.read(_page, tenant, after, limit)
-
-
-def drop_suggestions(connection: Connection, note_id: NoteId) -> None:
-    """Delete every suggestion about a note."""
-    connection.execute(_DROP_SUGGESTIONS, {"of_note": note_id})
-
-
-def compare(
-    connection: Connection, lexical_index: LexicalIndex, note: Note, comparison: MemoryComparison, now: datetime
-) -> Sequence[FoundPair]:
-    """What a memory should be reviewed with, as a part of its own write; it waits for review from now on.
-
-    Called while the memory has no lexical rows: all that is found is another's.
-    """
-    terms, where = comparison.terms, comparison.where
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT) if terms else []
-    alike = _read_alike(connection, keys, where, now, comparison.limit) if keys else []
-    found = comparison.rule(alike) if alike else ()
-    if found:
-        # Those that another transaction writes are left out: two writers must not wait for each other's notes.
-        rows = connection.execute(_OTHERS, {"others": [one.other.note_id for one in found]})
-        texts = {note.note_id: note.content_hash} | {NoteId(row.note_id): row.content_hash for row in rows}
-        kept = _add_suggestions(connection, note.tenant, [one.suggestion for one in found], texts)
-        found = [one for one in found if one.suggestion in kept]
-    return found
 
 
 def any_superseded(connection: Connection, note_ids: Sequence[NoteId]) -> bool:
@@ -257,38 +191,6 @@ def _undo(connection: Connection, pair: NotePair, context: WriteContext) -> bool
     return True
 
 
-def _suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion]) -> None:
-    connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
-    ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
-    query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
-    # Two notes compared at once find each other: the second waits for the first, and writes the same row again.
-    rows = connection.execute(query.order_by(_notes.note_id).with_for_update()).all()
-    texts = {NoteId(row.note_id): row.content_hash for row in rows}
-    for tenant in {row.tenant_id for row in rows if row.note_id == newer}:
-        _add_suggestions(connection, tenant, found, texts)
-
-
-def _add_suggestions(
-    connection: Connection, tenant: str, found: Sequence[Suggestion], texts: Mapping[NoteId, str]
-) -> list[Suggestion]:
-    """Keep suggestions about notes whose texts are still those that were compared, unless they are decided."""
-    kept: list[Suggestion] = []
-    for one in found:
-        pair = one.pair
-        if texts.get(pair.newer) != one.newer_hash or texts.get(pair.older) != one.older_hash:
-            continue  # changed or gone since they were compared
-        both = {"newer": pair.newer, "older": pair.older}
-        hashes = {one.newer_hash, one.older_hash}
-        if any({row.newer_hash, row.older_hash} == hashes for row in connection.execute(_DECIDED_TEXTS, both)):
-            continue
-        connection.execute(_DROP_PAIR, both)  # it may have been found from the other note
-        row = {"newer_id": pair.newer, "older_id": pair.older, "review_id": pair.review_id, "relation": one.relation}
-        row |= {"newer_hash": one.newer_hash, "older_hash": one.older_hash, "found_at": one.found_at}
-        connection.execute(_INSERT_SUGGESTION, {**row, "tenant_id": tenant})
-        kept.append(one)
-    return kept
-
-
 def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
     """Pairs of a table with what is known of each, both of whose notes match the filter."""
     visible = select(_notes.note_id).where(notes_matching(where, now))
@@ -353,47 +255,6 @@ def _to_review(row: Any, newer: Note, older: Note) -> Review:
         )
     relation = None if row["relation"] is None else Relation(row["relation"])
     return Review(newer=newer, older=older, relation=relation, decision=decision)
-
-
-def _alike(
-    connection: Connection,
-    lexical_index: LexicalIndex,
-    note_id: NoteId,
-    terms: Sequence[str],
-    where: NoteFilter,
-    now: datetime,
-    limit: int,
-) -> list[AlikeMemory]:
-    own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT)
-    return _read_alike(connection, [key for key in keys if key not in own], where, now, limit)
-
-
-def _read_alike(
-    connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime, limit: int
-) -> list[AlikeMemory]:
-    """The notes of these chunks that match the filter, in the order of the chunks."""
-    query = _alike_query(where)
-    found: dict[NoteId, AlikeMemory] = {}
-    for start in range(0, len(keys), READ_AT_ONCE):  # mostly the first ones are enough
-        if len(found) >= limit:
-            break
-        some = keys[start : start + READ_AT_ONCE]
-        asked = {f"key_{place}": some[min(place, len(some) - 1)] for place in range(READ_AT_ONCE)}
-        rows = {key: AlikeMemory(*rest) for key, *rest in connection.execute(query, {**asked, "now": now}).all()}
-        found |= {rows[key].note_id: rows[key] for key in some if key in rows}
-    return list(found.values())[:limit]
-
-
-@lru_cache(64)
-def _alike_query(where: NoteFilter) -> Select[Any]:
-    """Built once for each filter: building and reading it again costs four times what SQLite takes to run it.
-
-    It asks for as many keys every time, the last one repeated: a list of any length is made into SQL again each time.
-    """
-    keys: list[BindParameter[Any]] = [bindparam(f"key_{place}") for place in range(READ_AT_ONCE)]
-    now = bindparam("now", type_=_notes.expires_at.type)
-    return _ALIKE.where(memory_note_chunks.c.chunk_key.in_(keys), chunks_matching(where, now))
 
 
 def _page(connection: Connection, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:

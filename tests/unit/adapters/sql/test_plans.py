@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from nur.adapters.sql import candidates, chunks, derivations, index_marks, migrations, notes, outbox, vectors
+from nur.adapters.sql import (
+    candidates,
+    chunks,
+    derivations,
+    index_marks,
+    migrations,
+    note_writes,
+    notes,
+    outbox,
+    vectors,
+)
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import make_engine
 from nur.domain.notes import ChunkKey, Kind
@@ -62,7 +72,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
     engine = make_engine(tmp_path / "nur.db", read_only=False)
     migrations.migrate(engine)
     with engine.connect() as opened:
-        notes.write_note(
+        note_writes.write_note(
             opened, LEXICAL, creation(a_note(pieces=2)), at()
         )  # so that candidates and shown chunks are read
         yield opened
