@@ -14,10 +14,11 @@ from nur.observability.events import EventLog
 from nur.retrieval.calibration import FOLDER, ModelCalibration, calibration_of, file_name
 
 if TYPE_CHECKING:
+    from nur.adapters.local.english_words import EnglishTokens
     from nur.adapters.onnx.embedder import OnnxEmbedder
     from nur.domain.embedding import Probe
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, TokenTable
+    from nur.ports.embedder import Embedder
     from nur.ports.stores import Stores
     from nur.settings import Settings
 
@@ -258,8 +259,9 @@ def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCali
     return calibration
 
 
-def packaged_tokens(embedder: Embedder) -> TokenTable:
+def packaged_tokens(embedder: Embedder) -> EnglishTokens:
     """The packaged model's token vectors, which pieces are embedded with; the embedder's own where it is that model."""
     from nur.adapters.local.embedder import LocalEmbedder, PackagedTokens
+    from nur.adapters.local.english_words import EnglishTokens
 
-    return embedder.tokens if isinstance(embedder, LocalEmbedder) else PackagedTokens()
+    return EnglishTokens(embedder.tokens if isinstance(embedder, LocalEmbedder) else PackagedTokens())

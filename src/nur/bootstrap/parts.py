@@ -46,10 +46,11 @@ from nur.services.search.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.adapters.local.english_words import EnglishTokens
     from nur.domain.derivations import Deriver
     from nur.domain.times import Zone
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, TokenTable
+    from nur.ports.embedder import Embedder
     from nur.ports.reranker import Reranker
     from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
@@ -113,7 +114,7 @@ class Parts:
     # What a write goes through.
 
     @cached_property
-    def token_table(self) -> TokenTable:
+    def token_table(self) -> EnglishTokens:
         """The vectors of tokens that pieces and questions are embedded with."""
         return packaged_tokens(self.embedder)
 
@@ -263,9 +264,9 @@ class Parts:
     def search(self) -> Search:
         """Answers questions."""
         embedder = self.embedder
-        query_vector = QueryVector(embedder, self.token_table)
+        query_vector = QueryVector(embedder, self.token_table.plain, self.token_table)
         calibration = measured_calibration(self.settings, embedder.model)
-        vocabulary = Vocabulary(self.stores.chunks, query_vector.token_table)
+        vocabulary = Vocabulary(self.stores.chunks, self.token_table)
         return Search(
             retrieve=Retrieve(
                 self.stores.chunks,

@@ -36,6 +36,9 @@ LEAST_SHARED = 0.6
 SPELLING_WEIGHT = 0.8
 """A word that shares its first five letters, and at least this part of the longer one, counts by that part."""
 
+UNRANKED_TOKENS = 259
+"""Bytes and marks at the head of a Llama vocabulary: their numbers are no ranks."""
+
 MOST_KNOWN = 10_000  #: words of questions whose like words are remembered
 
 _BUCKET = 4  #: letters that words are looked up by
@@ -76,7 +79,7 @@ class LikeWords:
         new = [term for term in asked if term.word not in self._known] if self.ids else []
         for term, vector in zip(new, mean_vectors([term.word for term in new], table), strict=True):
             likeness = self._by_spelling(term.word)
-            for place, near in self._by_meaning(term.word, vector):
+            for place, near in self._by_meaning(vector) if _is_known(term.word, table) else ():
                 likeness[place] = max(likeness.get(place, 0.0), near)
             self._known[term.word] = [
                 LikeTerm(term.id, self.ids[place], value)
@@ -85,9 +88,7 @@ class LikeWords:
             ]
         return [one for term in asked for one in self._known.get(term.word, ())]
 
-    def _by_meaning(self, word: str, vector: Floats) -> list[tuple[int, float]]:
-        if not _LATIN.fullmatch(word):  # the packaged model spells other scripts in bytes
-            return []
+    def _by_meaning(self, vector: Floats) -> list[tuple[int, float]]:
         cosines = self.vectors[0] @ vector
         near = np.flatnonzero(cosines >= LEAST_COSINE)
         if near.size > MOST_LIKE + 1:
@@ -108,6 +109,14 @@ class LikeWords:
             elif shared >= PREFIX and share >= LEAST_SHARED:
                 found[place] = SPELLING_WEIGHT * share
         return found
+
+
+def _is_known(word: str, table: TokenTable) -> bool:
+    """Whether the model knows a word: it spells those of other scripts in bytes, unless it has English ones."""
+    if _LATIN.fullmatch(word):
+        return True
+    (tokens,) = table.tokenize([word])
+    return bool((tokens >= UNRANKED_TOKENS).all())
 
 
 def _common_beginning(one: str, other: str) -> int:

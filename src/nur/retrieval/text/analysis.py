@@ -15,8 +15,8 @@ text                                terms (those in brackets are *extra*: they r
 ``पैंथर्स``, ``сталь``                the word, vowel signs included
 ==================================  ===================================================================
 
-A change of any rule here changes what is stored: raise ``ANALYZER_VERSION``, and stores analyse their notes again when
-they are next opened.
+A change of any rule here, or of the vectors of pieces, changes what is stored: raise ``ANALYZER_VERSION``, and stores
+analyse their notes again when they are next opened.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from zlib import crc32
 import regex
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-ANALYZER_VERSION = 2
+ANALYZER_VERSION = 3
 
 LONGEST_WHOLE = 64
 """Characters of a whole identifier that are kept: longer ones (base64, minified code) are noise as a whole."""

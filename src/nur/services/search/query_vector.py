@@ -17,17 +17,18 @@ import numpy as np
 
 from nur.ports.chunks import UNKNOWN
 from nur.ports.embedder import PieceEmbedder, TokenTable
+from nur.retrieval.ranking.like_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.queries import FUNCTION_WORD_WEIGHT
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS
+from nur.retrieval.text.language import is_english
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nur.ports.chunks import CorpusStatistics
     from nur.ports.embedder import Embedder, Floats
-
 
 COMMON = 0.001
 """The share of the stored text at which a token counts half."""
@@ -57,8 +58,6 @@ def token_weights(occurrences: NDArray[np.float64], stored: float, general: NDAr
     return weights
 
 
-#: Bytes and marks at the head of a Llama vocabulary: their numbers are no ranks.
-UNRANKED_TOKENS = 259
 #: The share of the stored text that a word without terms, such as a question mark, is taken to have.
 COMMONPLACE = 0.05
 #: A telling word in more than this share of the pieces is left out of a question to a sentence model, where it would
@@ -73,18 +72,29 @@ class QueryVector:
 
     embedder: Embedder
     token_table: TokenTable  #: the packaged model's
+    foreign_table: TokenTable  #: the same for questions in other languages than English, in English words
 
     async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
         """A unit vector to compare chunks with. Raises as `Embedder.embed_query` does."""
         if not isinstance(self.embedder, TokenTable):
             asked = _without_commonplaces(question, corpus) if isinstance(self.embedder, PieceEmbedder) else question
             return await self.embedder.embed_query(asked)
-        weighted = await asyncio.to_thread(_weighted, question, self.embedder, corpus)
+        weighted = await asyncio.to_thread(self._for_chunks, question, self.embedder, corpus)
         return await self.embedder.embed_query(question) if weighted is None else weighted
 
     async def for_pieces(self, question: str, corpus: CorpusStatistics) -> Floats | None:
         """A unit vector to compare pieces with; None for a question without tokens."""
-        return await asyncio.to_thread(_weighted, question, self.token_table, corpus)
+        table = self.token_table if is_english(question) else self.foreign_table
+        return await asyncio.to_thread(_weighted, question, table, corpus)
+
+    def _for_chunks(self, question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
+        """The weighted vector; of a foreign question between it and that of its English words.
+
+        So chunks in its own language, whose vectors are those of their words, are near it, and English ones, too.
+        """
+        own = _weighted(question, table, corpus)
+        english = None if is_english(question) else _weighted(question, self.foreign_table, corpus)
+        return own if own is None or english is None else _unit(own + english)
 
 
 def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
@@ -102,9 +112,13 @@ def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Flo
     general = general_shares(len(table.token_vectors), UNRANKED_TOKENS)
     importance = np.repeat(np.array([_importance(word) for word in words]), [len(found) for found in tokens])
     weights = importance * token_weights(stored, float(corpus.terms), general[every])
-    total = weights @ table.token_vectors[every]
-    length = float(np.linalg.norm(total))
-    return np.asarray(total / length, np.float32) if length > 0 else None
+    return _unit(weights @ table.token_vectors[every])
+
+
+def _unit(vector: Floats) -> Floats | None:
+    """The vector at unit length; None for one without a direction."""
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length, np.float32) if length > 0 else None
 
 
 def _without_commonplaces(question: str, corpus: CorpusStatistics) -> str:

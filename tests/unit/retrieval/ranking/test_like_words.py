@@ -13,6 +13,7 @@ from nur.retrieval.ranking.like_words import (
     MEANING_WEIGHT,
     MOST_LIKE,
     SPELLING_WEIGHT,
+    UNRANKED_TOKENS,
     LikeWords,
 )
 from nur.retrieval.ranking.queries import QueryTerm
@@ -134,3 +135,23 @@ def test_a_store_without_words_has_none_and_words_added_later_are_found() -> Non
     words.add([StoredWord(2, 12, "later")], table)
     assert [one.id for one in words.like(asked, table)] == [10, 12]
     assert len(words) == 2
+
+
+class Spelling(Table):
+    """Spells every word that it was not given in bytes, and has the others behind those."""
+
+    def __init__(self, known: dict[str, float]) -> None:
+        super().__init__(known)
+        self.token_vectors = np.concatenate([np.full((UNRANKED_TOKENS, 2), 0.5, np.float32), self.token_vectors])
+
+    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
+        return [
+            ids + UNRANKED_TOKENS if ids.size else np.arange(len(text))
+            for text, ids in zip(texts, super().tokenize(texts), strict=True)
+        ]
+
+
+def test_words_of_other_scripts_are_near_others_only_where_the_model_knows_them() -> None:
+    table = Spelling({"деньги": 1.0, "money": 0.95})
+    assert likeness("деньги", ["money"], table)["money"] == pytest.approx(MEANING_WEIGHT * 0.55 / 0.6, abs=1e-5)
+    assert likeness("слова", ["money", "слово"], table) == {}

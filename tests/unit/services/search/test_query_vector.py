@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nur.ports.chunks import CorpusStatistics, TermFrequency
+from nur.retrieval.ranking.like_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from nur.services.search.query_vector import (
@@ -15,7 +16,6 @@ from nur.services.search.query_vector import (
     EVERYWHERE,
     LEAST_PIECES,
     PRIOR_TOKENS,
-    UNRANKED_TOKENS,
     QueryVector,
     general_shares,
     token_weights,
@@ -95,7 +95,7 @@ def corpus(pieces: int = PIECES, **occurrences: int) -> CorpusStatistics:
 
 
 async def test_a_token_weighs_less_the_more_of_the_store_its_word_is() -> None:
-    found = await QueryVector(Model(), Tokens()).for_pieces("tea aga", corpus(tea=5, aga=900))
+    found = await QueryVector(Model(), Tokens(), Tokens()).for_pieces("tea aga", corpus(tea=5, aga=900))
     assert found is not None
     general = general_shares(len(Tokens.token_vectors), UNRANKED_TOKENS)[UNRANKED_TOKENS:]
     shares = [(count + PRIOR_TOKENS * general[at]) / (TERMS + PRIOR_TOKENS) for at, count in enumerate((5, 900))]
@@ -121,12 +121,12 @@ def test_a_token_counts_half_at_the_common_share() -> None:
 
 @pytest.mark.parametrize("question", ["", "   ", "unknown"])
 async def test_a_question_without_tokens_has_no_vector_for_pieces(question: str) -> None:
-    assert await QueryVector(Model(), Tokens()).for_pieces(question, corpus()) is None
+    assert await QueryVector(Model(), Tokens(), Tokens()).for_pieces(question, corpus()) is None
 
 
 async def test_a_static_model_is_asked_only_where_there_is_nothing_to_weigh() -> None:
     model = StaticModel()
-    ask = QueryVector(model, Tokens())
+    ask = QueryVector(model, Tokens(), Tokens())
     assert np.linalg.norm(await ask("tea cup", corpus())) == pytest.approx(1.0)
     assert model.asked == []
     await ask("unknown", corpus())
@@ -149,11 +149,38 @@ async def test_a_sentence_model_is_not_asked_for_what_is_everywhere(
     question: str, stored: CorpusStatistics, asked: str
 ) -> None:
     model = SentenceModel()
-    await QueryVector(model, Tokens())(question, stored)
+    await QueryVector(model, Tokens(), Tokens())(question, stored)
     assert model.asked == [asked]
 
 
 async def test_any_other_model_embeds_the_question_as_it_is() -> None:
     model = Model()
-    await QueryVector(model, Tokens())("what did Aga drink", corpus(aga=900))
+    await QueryVector(model, Tokens(), Tokens())("what did Aga drink", corpus(aga=900))
     assert model.asked == ["what did Aga drink"]
+
+
+class EnglishTokens(Tokens):
+    """The same tokens, with an English word for one of another language."""
+
+    def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
+        return super().tokenize([{"tasse": "cup"}.get(text, text) for text in texts])
+
+
+async def test_a_foreign_question_is_compared_with_chunks_as_it_is_and_in_english_words() -> None:
+    found = await QueryVector(StaticModel(), Tokens(), EnglishTokens())("où est la tea tasse", corpus())
+    tea, cup = found[UNRANKED_TOKENS], found[UNRANKED_TOKENS + WORDS.index("cup")]
+    assert tea > cup > 0, "the plain question has no token for the other word"
+    assert np.linalg.norm(found) == pytest.approx(1.0)
+
+
+async def test_a_foreign_question_is_compared_with_pieces_in_english_words() -> None:
+    found = await QueryVector(Model(), Tokens(), EnglishTokens()).for_pieces("où est la tasse", corpus())
+    assert found is not None
+    assert found[UNRANKED_TOKENS + WORDS.index("cup")] == pytest.approx(1.0)
+
+
+async def test_an_english_question_keeps_its_words() -> None:
+    ask = QueryVector(StaticModel(), Tokens(), EnglishTokens())
+    question = "what is the tasse by the tea"
+    assert (await ask(question, corpus()))[UNRANKED_TOKENS + WORDS.index("cup")] == 0.0
+    assert await ask.for_pieces(question, corpus()) == pytest.approx(await ask(question, corpus()))
