@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from nur.domain.errors import BadConfiguration
 from nur.retrieval.chunking import ChunkingPolicy, chunk
-from nur.retrieval.text.hf_tokens import load_tokeniser
+from nur.retrieval.text.hf_tokens import _looks_like_a_path, _pieces, load_tokeniser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,3 +97,33 @@ def test_a_file_that_is_not_there_is_named_and_not_looked_for_on_the_network(nam
 def test_a_folder_is_read_as_its_tokenizer_file(tmp_path: Path) -> None:
     of_file, of_folder = load_tokeniser(str(byte_level(tmp_path))), load_tokeniser(str(tmp_path))
     assert len(of_file("hello world tea")) == len(of_folder("hello world tea")) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("owner/name", False),
+        ("name", False),
+        ("/a/b", True),
+        ("./b", True),
+        ("~/b", True),
+        ("tokenizer.json", True),
+        ("C:\\models", True),
+    ],
+)
+def test_a_path_is_told_from_a_repository(name: str, expected: bool) -> None:
+    assert _looks_like_a_path(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "cuts"),
+    [
+        ("", [(0, 0)]),
+        ("x" * 200_000, [(0, 200_000)]),
+        ("x" * 200_001, [(0, 200_000), (200_000, 200_001)]),  # nowhere to cut
+        ("x" * 199_000 + " " + "y" * 2_000, [(0, 199_000), (199_000, 201_001)]),
+        ("x" * 197_999 + " " + "y" * 4_000, [(0, 200_000), (200_000, 202_000)]),  # the blank is too far back
+    ],
+)
+def test_long_texts_are_cut_at_blanks(text: str, cuts: list[tuple[int, int]]) -> None:
+    assert _pieces(text) == cuts

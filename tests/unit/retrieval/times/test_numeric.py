@@ -49,3 +49,19 @@ def test_the_days_that_digits_mean(text: str, first: str, last: str) -> None:
 )
 def test_what_may_be_read_in_two_orders_or_in_none_is_no_date(text: str) -> None:
     assert find_times(text, SAID) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_relative"),
+    [
+        ("2023-05-08", False),
+        ("2023年5月8日", False),
+        ("am 8. Mai 2023", False),
+        ("gestern", True),
+        ("yesterday", True),
+        ("in May 2023", False),
+    ],
+)
+def test_what_has_its_date_is_not_relative(text: str, is_relative: bool) -> None:
+    [found] = find_times(text, SAID)
+    assert found.is_relative is is_relative

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
+from nur.domain.chunks import Chunk
 from nur.domain.errors import RerankerDown
 from nur.domain.notes import NoteMetadata
 from nur.domain.writes import OnEmbeddingFailure, Protection
+from nur.services.search.rerank import Rerank
 from tests.callers import LOCAL_CALLER
+from tests.candidates import a_read
+from tests.store_notes import a_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,3 +116,27 @@ async def test_a_short_chunk_is_read_between_its_neighbours(open_nur: OpenNur) -
     assert reranker.seen[0] in text  # stitched by offsets: no overlap is said twice
     assert hit.chunk.content in reranker.seen[0]
     assert len(reranker.seen[0]) > len(hit.chunk.content)
+
+
+def test_a_chunk_is_read_with_as_much_around_it_as_the_model_takes() -> None:
+    note = a_note("x", pieces=3)
+    read = a_read("c" * 100, note, 1)
+    read = replace(
+        read,
+        stored=replace(read.stored, chunk=Chunk(1, "c" * 100, 200, 300, 1)),
+        before=Chunk(0, "b" * 200, 0, 200, 1),
+        after=Chunk(2, "a" * 200, 300, 500, 1),
+    )
+    any_port = cast("Any", None)
+
+    def text(max_chars: int) -> str:
+        rerank = Rerank(Contrary(max_chars=max_chars), any_port, any_port, 1.0, 10)
+        return rerank._text(cast("Any", None), read, cast("Any", None))
+
+    assert text(300) == "b" * 100 + "c" * 100 + "a" * 100
+    assert text(101) == "c" * 100 + "a"
+    assert text(100) == "c" * 100
+    assert text(900) == "b" * 200 + "c" * 100 + "a" * 200
+    alone = a_read("Tea.")
+    rerank = Rerank(Contrary(), any_port, any_port, 1.0, 10)
+    assert rerank._text(cast("Any", None), alone, cast("Any", None)) == "Tea."
