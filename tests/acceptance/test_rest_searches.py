@@ -15,7 +15,7 @@ import pytest
 from nur.adapters.sql.sqlite.files import FILE
 from nur.domain.search import BOUNDARY
 from nur.entrypoints.rest import admin, artifacts, conversations, notes, schemas, searches, traces, writes
-from nur.entrypoints.rest.openapi import EXAMPLES
+from nur.entrypoints.rest.examples import EXAMPLES
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:

@@ -48,6 +48,7 @@ FAST = (
 #: Of the tests that reach a change; a line of every write is reached by hundreds.
 MOST_TESTS = 60
 CONTROLS = 8  #: selections of tests that run once without a change
+REPORT_EVERY = 20  #: tested changes
 PASSED, FAILED = 0, 1
 
 
@@ -106,6 +107,8 @@ class Mutation:
             noticed += code != PASSED
             if code == PASSED:
                 print(f"not noticed, {tested} of {len(jobs)} tested:", name, flush=True)
+            if tested % REPORT_EVERY == 0:  # a run that is stopped has a figure, too: the sample is in random order
+                print(f"{noticed} of the first {tested} noticed", flush=True)
         print(
             f"{noticed} of {len(self._sample)} changes noticed ({noticed / len(self._sample):.0%}), "
             f"{len(self._sample) - len(jobs)} not reached; drawn of {self._drawn_of}"
