@@ -30,7 +30,7 @@ def is_current(now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
     return and_(IS_ACTIVE, or_(_notes.expires_at.is_(None), _notes.expires_at > now))
 
 
-def notes_matching(where: NoteFilter, now: datetime) -> ColumnElement[bool]:
+def notes_matching(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
     """The filter for a query that starts from notes."""
     return and_(_notes.tenant_id == where.tenant, _conditions(where, now))
 
