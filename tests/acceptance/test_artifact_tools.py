@@ -17,6 +17,7 @@ from nur.retrieval.text.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
+from tests.profiles import embedded_only
 from tests.servers import faults
 
 if TYPE_CHECKING:
@@ -387,6 +388,7 @@ async def test_artifact_delete_unchunked(shared: Door) -> None:
     assert "quokka" not in await shared.text("artifact_search", query="unmistakable quokka")
 
 
+@embedded_only
 async def test_artifact_delete_cascade(open_door: OpenDoor, tmp_path: Path) -> None:
     async with open_door() as nur:
         empty = _derived(tmp_path)

@@ -16,6 +16,7 @@ from nur.adapters.sql.sqlite.files import FILE
 from nur.domain.search import BOUNDARY
 from nur.entrypoints.rest import admin, artifacts, conversations, notes, schemas, searches, traces, writes
 from nur.entrypoints.rest.examples import EXAMPLES
+from tests.profiles import embedded_only
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ async def test_a_search_is_repeated_less_what_is_gone(rest: Rest) -> None:
     await rest.problem(404, "GET", f"/v2/searches/{uuid4()}")
 
 
+@embedded_only
 async def test_full_notes_are_taken_out_of_a_search_and_recorded(rest: Rest, tmp_path: Path) -> None:
     name = (await rest.ok("POST", "/v2/notes", {"text": HALL}))["note_id"]
     answer = await rest.ok("POST", "/v2/searches", {"query": "lamp 12"})
