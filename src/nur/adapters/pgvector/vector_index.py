@@ -36,16 +36,13 @@ log = EventLog("PgVector")
 MOST_DIMENSIONS = 4000
 #: So many neighbours are rescored for each one wanted: half precision swaps near ties.
 RESCORED_PER_HIT = 2
-LEAST_RESCORED = 40
+LEAST_RESCORED = 40  #: what pgvector looks at unless it is told otherwise
 MOST_RESCORED = 1000  #: pgvector's own limit for hnsw.ef_search
 
 _chunks = memory_note_chunks.c
 _vectors = note_chunk_embeddings.c
 
-#: Filtered rows are replaced by further ones until there are enough.
-_SCAN = text(
-    "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', :rescored, true)"
-)
+_LOOK_AT = text("SELECT set_config('hnsw.ef_search', :rescored, true)")
 #: Any number that is ours: only one process builds the index.
 _BUILDING = text("SELECT pg_try_advisory_lock(7809623)")
 _BUILT = text("SELECT pg_advisory_unlock(7809623)")
@@ -154,7 +151,8 @@ class PgVectorIndex:
 
     def _nearest(self, connection: Connection, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         rescored = min(max(LEAST_RESCORED, RESCORED_PER_HIT * limit), MOST_RESCORED)
-        connection.execute(_SCAN, {"rescored": str(rescored)})
+        if rescored > LEAST_RESCORED:
+            connection.execute(_LOOK_AT, {"rescored": str(rescored)})
         found = (
             select(_vectors.chunk_key, _chunks.note_id, _vectors.vec)
             .join_from(note_chunk_embeddings, memory_note_chunks, _chunks.chunk_key == _vectors.chunk_key)

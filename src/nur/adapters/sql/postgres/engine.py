@@ -31,8 +31,12 @@ _DEFAULTS: dict[str, Any] = {
 }
 #: A connection is replaced after so long, so that a server behind a new address is found.
 RECYCLE_SECONDS = 1800
-#: Compiling a query takes longer than running any of ours.
-_SESSION = "SELECT set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false), to_regtype('vector')::oid"
+#: Compiling a query takes longer than running any of ours. What a filter leaves out of pgvector's nearest rows is
+#: replaced by further ones until there are enough.
+_SESSION = (
+    "SELECT set_config('TimeZone', 'UTC', false), set_config('jit', 'off', false),"
+    " set_config('hnsw.iterative_scan', 'relaxed_order', false), to_regtype('vector')::oid"
+)
 
 
 def make_engine(address: str, pool_size: int) -> Engine:
