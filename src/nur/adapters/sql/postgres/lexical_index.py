@@ -135,6 +135,8 @@ class PostgresLexicalIndex:
 
     def _ranking(self, connection: Connection, terms: Sequence[str]) -> Ranking | None:
         """Ranks pieces by the terms; None where no piece has any of them."""
+        if not terms:
+            return None
         totals = connection.execute(_TOTALS).one()
         common = self.frequencies(connection, terms, totals.pieces)
         if not common:
