@@ -25,6 +25,11 @@ CHOSEN = os.environ.get("NUR_TEST_PROFILE", "embedded")
 #: For the few tests among them that look into the store's file.
 embedded_only = pytest.mark.skipif(CHOSEN != "embedded", reason="looks into the SQLite file")
 
+#: For those that look at the index in the moment after a write.
+indexed_at_once = pytest.mark.skipif(
+    CHOSEN in ("compose", "scale-out"), reason="a worker brings this index up to date, a moment after the answer"
+)
+
 #: Modules that speak to Nur through its doors alone and say nothing about files: they hold on every profile.
 MODULES = (
     "test_artifact_tools",

@@ -17,7 +17,7 @@ from nur.retrieval.text.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
-from tests.profiles import embedded_only
+from tests.profiles import embedded_only, indexed_at_once
 from tests.servers import faults
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ async def vectors_of(nur: Door, artifact_id: str) -> list[np.ndarray[Any, Any]]:
 # --- small and large ---
 
 
+@indexed_at_once
 async def test_ingest_small_artifact(shared: Door) -> None:
     made = await shared.data("artifact_ingest", **DOC, source_id="small", content=tokens(800))
     assert (made["is_chunked"], made["num_chunks"]) == (False, 0)
@@ -203,6 +204,7 @@ async def test_ingest_idempotency(shared: Door) -> None:
     assert (await note_of(shared, first["artifact_id"])).revision == 1  # nothing was written at all
 
 
+@indexed_at_once
 async def test_ingest_content_change(shared: Door) -> None:
     source = {**DOC, "source_id": "changing"}
     old, new = chapters(150, "gardener"), chapters(90, "stonemason")
@@ -429,6 +431,7 @@ def _derived(folder: Path) -> dict[str, int]:
 # --- artifact_reembed ---
 
 
+@indexed_at_once
 async def test_reembed_replaces_the_vectors_and_nothing_else(open_door: OpenDoor, openai_stub: OpenAIStub) -> None:
     async with open_door(**openai(openai_stub)) as nur:
         made = await nur.data(
