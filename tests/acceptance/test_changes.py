@@ -165,6 +165,7 @@ async def test_every_search_of_documents_answers_as_of_a_moment(nur: Door, tool:
     assert "5432" in then
     assert "5433" not in then
     assert (await nur.data(tool, query="staging database port", as_of="2020-01-01"))["hits"] == []
+    assert "Nothing stored by 2020-01-01T" in await nur.text(tool, query="staging database port", as_of="2020-01-01")
     assert "as_of" in await nur.refusal(tool, query="staging database port", as_of="soon")
 
 

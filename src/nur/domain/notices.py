@@ -10,6 +10,7 @@ from nur.domain.search import EmptyReason, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from nur.domain.filters import NoteFilter
     from nur.domain.search import SearchRequest
@@ -56,7 +57,7 @@ def search_notice(
     if reason is EmptyReason.NOTHING_STORED:
         return nothing_stored(request.where)
     if reason is EmptyReason.BELOW_FLOOR:
-        return _nothing_close(closeness)
+        return _nothing_close(closeness, request.as_of)
     without = _ONE_BY_ONE if compared else _without_vectors(request.mode)
     sentences = {"dense": without, "rerank": _RERANK}
     return " ".join([*_close_sentences(closeness), *(sentences[ranker] for ranker in degraded)]) or None
@@ -71,10 +72,11 @@ def nothing_stored(where: NoteFilter) -> str:
     return "Nothing is stored yet." if every else f"No {_listed(names)} are stored yet."
 
 
-def _nothing_close(closeness: Closeness) -> str:
+def _nothing_close(closeness: Closeness, as_of: datetime | None) -> str:
+    close = CLOSE if as_of is None else f"Nothing stored by {as_of:%Y-%m-%dT%H:%MZ} is close enough to the question"
     if closeness.best_match is None:
-        return f"{CLOSE}."
-    return f"{CLOSE} (best match: {closeness.best_match}, likely to answer: {closeness.best_relevance:.0%})."
+        return f"{close}."
+    return f"{close} (best match: {closeness.best_match}, likely to answer: {closeness.best_relevance:.0%})."
 
 
 def _close_sentences(closeness: Closeness) -> list[str]:
