@@ -181,11 +181,13 @@ class Onslaught:
                 await self._found_by_its_vector(client, name)
 
     async def _found_by_its_vector(self, client: httpx2.AsyncClient, name: str) -> None:
-        """Asked with a note's own text, vectors alone find a note of that text among the first.
+        """Asked with a note's own text, vectors alone find a note of that text among the first fiftieth.
 
-        What it said before an edit is about something else: a vector of that would not be there.
+        What it said before an edit is about something else: a vector of that would hardly be there. Not the very first:
+        a question's words are weighed by how rare they are, and newer notes that say something like it come before it.
         """
-        question = {"query": self.texts[name], "mode": "dense", "top_k": 3, "payload": "l0"}
+        first = min(100, max(5, len(self.texts) // 50))
+        question = {"query": self.texts[name], "mode": "dense", "top_k": first, "payload": "l0"}
         items = (await client.post("/v2/searches", json=question)).json()["items"]
         assert self.texts[name] in {self.texts.get(item["note_id"]) for item in items}
 
