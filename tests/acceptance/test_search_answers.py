@@ -183,7 +183,7 @@ async def test_a_broken_profile_stops_the_start_and_names_the_file(open_door: Op
     path.parent.mkdir()
     path.write_text('{"embedding_version": "local:wordllama-l2-supercat:256", "floor": "high"}')
     with pytest.raises(Exception, match=r"profiles.*floor must be"):
-        async with open_door():
+        async with open_door(embeddings="local"):
             pass
 
 

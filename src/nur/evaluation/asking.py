@@ -33,7 +33,7 @@ LIMIT = 50
 LONGEST_TURN = 50_000
 AT_ONCE = 32
 BRIEF_TOKENS = 600
-_CALLER = Caller(LOCAL, "evaluation")
+CALLER = Caller(LOCAL, "evaluation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class LoadedDataset:
         result = await self.services.search(
             SearchRequest(
                 query=question.text[:500],
-                caller=_CALLER,
+                caller=CALLER,
                 where=self.where(scope or question.scope),
                 asked_at=asked_at,
                 limit=LIMIT,
@@ -115,7 +115,7 @@ class LoadedDataset:
         if scope not in self._briefed:
             conversation = self._conversation(scope) if scope else None
             brief = await self.services.make_brief(
-                BriefRequest(caller=_CALLER, conversation_id=conversation, max_tokens=BRIEF_TOKENS)
+                BriefRequest(caller=CALLER, conversation_id=conversation, max_tokens=BRIEF_TOKENS)
             )
             lines = (line for section in brief.sections for line in section.lines)
             self._briefed[scope] = frozenset(self.row_of.get(line.public_id, line.public_id) for line in lines)
@@ -124,7 +124,7 @@ class LoadedDataset:
     async def timeline(self, question: LabelledQuestion) -> float:
         """The share of the question's rows that a timeline of 2,000 characters lists."""
         request = TimelineRequest(
-            caller=_CALLER,
+            caller=CALLER,
             query=question.text[:500],
             conversation_id=self.where(question.scope).conversation_id,
             limit=TIMELINE_LINES,
@@ -161,7 +161,7 @@ class LoadedDataset:
     async def _store(self, row: Row, place: int) -> None:
         kind, meta = self._described(row, place)
         text = row.text[:LONGEST_TURN] if kind is Kind.TURN else row.text
-        stored = await self.services.remember.store(kind, text, meta, _CALLER, OnEmbeddingFailure.REJECT)
+        stored = await self.services.remember.store(kind, text, meta, CALLER, OnEmbeddingFailure.REJECT)
         self.row_of[stored.note.public_id] = row.id
 
     def _described(self, row: Row, place: int) -> tuple[Kind, NoteMetadata]:

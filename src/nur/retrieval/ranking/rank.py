@@ -71,6 +71,7 @@ class Ranked:
     piece_scores: NDArray[np.float64]  #: of its pieces, in order; none until the chunk is analysed again
     found: float  #: log of one more than the telling words of the question that the best piece has
     relevance: float  #: how likely it is that the store answers, if this is its best hit; the floor looks at it
+    missing: float = 1.0  #: share of the question's most telling word that the best piece does not have
 
     @property
     def note_id(self) -> NoteId:
@@ -137,6 +138,7 @@ def rank(
             piece_scores=best.pieces[at],
             found=float(cover.found[at]),
             relevance=likely[at],
+            missing=float(cover.missing[at]),
         )
         for at, one in enumerate(candidates)
     ]
