@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.artifact_texts import chapters, tokens
+from tests.profiles import indexed_at_once
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Door, OpenDoor
@@ -37,6 +38,7 @@ async def test_many_ingests_of_one_source_leave_one_version_and_one_created(shar
     assert len(await shared.services.stores.chunks.of_note(note.note_id)) == max(1, made[0]["num_chunks"])
 
 
+@indexed_at_once
 async def test_many_texts_of_one_source_are_versions_in_a_row(shared: Door) -> None:
     source = {**DOC, "source_id": "changing"}
     texts = [f"The text number {i} of a busy source" for i in range(MANY)]
