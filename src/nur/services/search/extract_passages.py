@@ -82,6 +82,7 @@ class ExtractPassages:
         passages = _within(
             [(group.shown, found.get(group.shown.note_id) or [_opening(group.shown, read)]) for group in shown],
             budget,
+            strictly=request.expand_neighbors,
         )
         hits = [
             _hit(group, read[group.shown.candidate.chunk_key], own, rerank_scores.get(group.shown.note_id))
@@ -191,26 +192,31 @@ def _for_passages(request: SearchRequest, hits: int) -> int:
     return min(request.max_chars, max(request.max_chars // 3, SHORT_SENTENCE * hits))
 
 
-def _within(hits: Sequence[tuple[Ranked, Sequence[Passage]]], max_chars: int) -> list[Sequence[Passage]]:
+def _within(
+    hits: Sequence[tuple[Ranked, Sequence[Passage]]], max_chars: int, *, strictly: bool
+) -> list[Sequence[Passage]]:
     """The passages of each hit that fit into the budget, the first hit's first.
 
-    Each of the first hits leaves some words for those after it; where nothing is left, a hit has one word. Short
-    notes are shown whole and spend the budget too.
+    Where nothing is left, a hit has its best passage all the same, or `strictly` the words that those before it left
+    for it. Short notes are shown whole and spend the budget too.
     """
     kept: list[Sequence[Passage]] = []
     left = max_chars
     for at, (one, passages) in enumerate(hits):
-        after = sum(not _is_short(other) for other, _ in hits[at + 1 : PASSAGE_NOTES])
+        after = sum(not _is_short(other) for other, _ in hits[at + 1 : PASSAGE_NOTES]) if strictly else 0
         reserve = min(FEW_WORDS, max(0, left) // (4 * after)) if after else 0
-        kept.append(passages if _is_short(one) else _fitting(passages, left - after * reserve))
-        left -= sum(len(passage.text) for passage in kept[-1])
+        fitting = passages if _is_short(one) else _fitting(passages, left - after * reserve, strictly=strictly)
+        kept.append(fitting)
+        left -= sum(len(passage.text) for passage in fitting)
     return kept
 
 
-def _fitting(passages: Sequence[Passage], characters: int) -> list[Passage]:
-    """What fits of a hit's passages, best first: whole sentences, and of the best one at least a word."""
+def _fitting(passages: Sequence[Passage], characters: int, *, strictly: bool) -> list[Passage]:
+    """What fits of a hit's passages in whole sentences; of the best one at least that passage, or `strictly` a word."""
     best = _first_sentences(passages[0], characters)
-    kept = [best if best.text else _first_words(passages[0], characters)]
+    if not best.text:
+        best = _first_words(passages[0], characters) if strictly else passages[0]
+    kept = [best]
     for passage in passages[1:]:
         fitting = _first_sentences(passage, characters - sum(len(one.text) for one in kept))
         if fitting.text:

@@ -65,26 +65,33 @@ def test_a_sentence_that_does_not_fit_is_cut_between_words(characters: int, text
 
 def test_passages_fill_what_there_is_best_first() -> None:
     best, other = a_passage(FIRST), a_passage(BOTH, 500)
-    assert _fitting([best, other], 1000) == [best, other]
+    assert _fitting([best, other], 1000, strictly=True) == [best, other]
     cut = Passage(FIRST, 500, 500 + len(FIRST), 0.5)
-    assert _fitting([best, other], 2 * len(FIRST) + 1) == [best, cut]
-    assert _fitting([best, other], 2 * len(FIRST)) == [best]
-    assert [one.text for one in _fitting([best, other], 7)] == ["Tea is"]
+    assert _fitting([best, other], 2 * len(FIRST) + 1, strictly=True) == [best, cut]
+    assert _fitting([best, other], 2 * len(FIRST), strictly=True) == [best]
+    assert [one.text for one in _fitting([best, other], 7, strictly=True)] == ["Tea is"]
 
 
 def test_the_first_hit_is_served_first_and_leaves_some_words_for_others() -> None:
     hits = [(a_long_one(), [a_passage(BOTH)]) for _ in range(3)]
     room = 3 * len(BOTH)
-    assert [own[0].text for own in _within(hits, room)] == [BOTH] * 3
+    assert [own[0].text for own in _within(hits, room, strictly=True)] == [BOTH] * 3
     # Two hits after the first are left an eighth each, 5 of 40: the first has 30, a sentence.
-    assert [own[0].text for own in _within(hits, 40)] == [FIRST, FIRST, "Tea is at"]
-    assert [own[0].text for own in _within(hits, 0)] == ["Tea"] * 3
+    assert [own[0].text for own in _within(hits, 40, strictly=True)] == [FIRST, FIRST, "Tea is at"]
+    assert [own[0].text for own in _within(hits, 0, strictly=True)] == ["Tea"] * 3
+
+
+def test_without_neighbours_every_hit_has_its_best_passage() -> None:
+    other = a_passage("Yes.", 500)
+    hits = [(a_long_one(), [a_passage(BOTH), other]), (a_long_one(), [a_passage(BOTH), other])]
+    shown = _within(hits, len(BOTH) + len(other.text), strictly=False)
+    assert [[one.text for one in own] for own in shown] == [[BOTH, "Yes."], [BOTH]]
 
 
 def test_what_is_left_for_each_hit_is_bounded() -> None:
     long = "word " * 200
     hits = [(a_long_one(), [a_passage(long.strip())]) for _ in range(2)]
-    first, second = _within(hits, 500)
+    first, second = _within(hits, 500, strictly=True)
     assert 500 - 40 - len("word ") < len(first[0].text) <= 500 - 40
     assert len(first[0].text) + len(second[0].text) <= 500
 
@@ -92,7 +99,7 @@ def test_what_is_left_for_each_hit_is_bounded() -> None:
 def test_hits_behind_the_tenth_have_nothing_left_for_them() -> None:
     long = "word " * 200
     hits = [(a_long_one(), [a_passage(long.strip())]) for _ in range(12)]
-    lengths = [len(own[0].text) for own in _within(hits, 500)]
+    lengths = [len(own[0].text) for own in _within(hits, 500, strictly=True)]
     assert 500 - 9 * (500 // 36) - len("word ") < lengths[0] <= 500 - 9 * (500 // 36)
     assert lengths[10:] == [len("word")] * 2
 
@@ -100,8 +107,8 @@ def test_hits_behind_the_tenth_have_nothing_left_for_them() -> None:
 def test_a_short_note_is_shown_whole_and_spends_the_budget() -> None:
     short = (a_ranked(BOTH), [a_passage(BOTH)])
     long = (a_long_one(), [a_passage(BOTH)])
-    assert [own[0].text for own in _within([short, long], len(BOTH) + len(FIRST))] == [BOTH, FIRST]
-    assert [own[0].text for own in _within([short, short], 1)] == [BOTH, BOTH]
+    assert [own[0].text for own in _within([short, long], len(BOTH) + len(FIRST), strictly=True)] == [BOTH, FIRST]
+    assert [own[0].text for own in _within([short, short], 1, strictly=True)] == [BOTH, BOTH]
 
 
 @pytest.mark.parametrize(
