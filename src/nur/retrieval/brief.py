@@ -88,7 +88,7 @@ def compose(offered: Sequence[OfferedSection], today: date, project: str | None,
     for taker in takers:  # what one section left goes to the others
         room -= taker.take(room, seen)
     sections = tuple(BriefSection(taker.section.title, tuple(taker.taken)) for taker in takers if taker.taken)
-    while sections and _cost(_text(sections, today, project)) > max_tokens:
+    while sections and _sent(_text(sections, today, project)) > max_tokens:
         sections = _shortened(sections)
     text = _text(sections, today, project)
     shown = sum(len(section.lines) for section in sections)
@@ -102,9 +102,14 @@ def _shortened(sections: tuple[BriefSection, ...]) -> tuple[BriefSection, ...]:
     return tuple(one for one in shorter if one.lines)
 
 
-def _cost(text: str) -> int:
-    """Tokens of a text, as it is and as a string in JSON: the larger number."""
-    return max(count(text), count(json.dumps(text, ensure_ascii=False)[1:-1]))
+def _cost(part: str) -> int:
+    """Tokens of a part of the text, as it is and inside a string in JSON: the larger number."""
+    return max(count(part), count(json.dumps(part, ensure_ascii=False)[1:-1]))
+
+
+def _sent(text: str) -> int:
+    """Tokens of the whole text, as it is and as a string in JSON with its quotes: the larger number."""
+    return max(count(text), count(json.dumps(text, ensure_ascii=False)))
 
 
 def _text(sections: Sequence[BriefSection], today: date, project: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nur.domain.briefs import BriefLine
@@ -85,6 +85,7 @@ def test_a_long_quote_is_cut_between_words() -> None:
     st.lists(st.lists(st.text(max_size=300), max_size=12), min_size=1, max_size=5),
     st.integers(min_value=100, max_value=900),
 )
+@example([["", "𐀀"]], 100)  # the quotes around the string are a token of their own
 def test_a_brief_is_never_longer_than_asked(quotes: list[list[str]], most: int) -> None:
     offered = [section(f"Section {place}", 0.3, *some) for place, some in enumerate(quotes)]
     brief = compose(offered, TODAY, "oak", most)
