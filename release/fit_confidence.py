@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from nur.evaluation.dataset import DataSet, LabelledQuestion
     from nur.retrieval.ranking.rank import Ranked
 
-RELEVANCE = ("cosine", "missing", "found")
-FIRST_HIT = ("score", "lead", "close", "found")
+RELEVANCE = ("cosine", "missing", "matched_words")
+FIRST_HIT = ("score", "lead", "close", "matched_words")
 POWERS = (4, 6, 8)
 ELSEWHERE_WEIGHT = 0.3  #: of a question that is asked of somebody else's store
 FIRST_SET_WEIGHT = 1.5
@@ -149,7 +149,7 @@ def _features(notes: Sequence[Ranked]) -> dict[str, float]:
     return {
         "cosine": best.cosine or 0.0,
         "missing": best.missing,
-        "found": best.found,
+        "matched_words": best.matched_words,
         "score": best.score,
         "lead": float(behind[:FOLLOWERS].mean()) if behind.size else best.score,
         "close": float((behind < CLOSE).sum() / COMPETITORS),

@@ -89,6 +89,6 @@ def ranked_as(candidate: ScoringView, score: float = 0.5, *, bonus: float = 0.0,
         rrf_score=1 / 61,
         ranks={"dense": 1},
         piece_scores=np.array([score]),
-        found=score,
+        matched_words=score,
         relevance=score - bonus,
     )

@@ -40,7 +40,7 @@ def hits(*scores: float) -> list[Ranked]:
         rrf_score=0.0,
         ranks={},
         piece_scores=np.zeros(0),
-        found=0.8,
+        matched_words=0.8,
         relevance=0.9,
     )
     return [replace(first, score=score) for score in scores]
@@ -50,13 +50,13 @@ def test_coverage_counts_the_telling_words_alone() -> None:
     """The second term is a function word, the third is not stored anywhere."""
     matched = np.array([[ONCE, 0.0, 0.0, ONCE / 2], [2 * ONCE, ONCE, ONCE, 0.0], [0.0, 0.0, 0.0, 0.0]])
     found = coverage(matched, terms([1.0, 0.5, 1.0, 1.0], [3.0, 9.0, 0.0, 1.0]))
-    assert found.found == pytest.approx([log1p(1.5), log1p(1.0), 0.0])
+    assert found.matched_words == pytest.approx([log1p(1.5), log1p(1.0), 0.0])
     assert found.missing == pytest.approx([0.125, 0.25, 0.75])
 
 
 def test_a_question_without_telling_words_is_not_covered_at_all() -> None:
     found = coverage(np.ones((2, 1)), terms([0.5], [1.0]))
-    assert (found.found.tolist(), found.missing.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    assert (found.matched_words.tolist(), found.missing.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 
 
 @pytest.mark.parametrize("model", [PACKAGED, SENTENCE_MODELS])
@@ -65,7 +65,9 @@ def test_relevance_falls_with_what_is_missing_and_rises_with_cosine_and_words(mo
     found = relevance(np.array([0.2, 0.7]), np.array([0.5, np.nan]), cover, model.relevance)
     own = model.relevance
     expected = [
-        sigmoid(own.bias + own.cosine * cosine + own.model_cosine * near + own.missing * missing + own.found * words)
+        sigmoid(
+            own.bias + own.cosine * cosine + own.model_cosine * near + own.missing * missing + own.matched_words * words
+        )
         for cosine, near, missing, words in ((0.2, 0.5, 0.0, 1.1), (0.7, 0.0, 0.6, 0.0))  # not compared: no cosine
     ]
     assert found == pytest.approx(expected)
@@ -90,7 +92,9 @@ def test_confidence_follows_the_score_the_lead_and_the_competition(
     scores: list[float], lead: float, close: int
 ) -> None:
     first = PACKAGED.first_hit
-    is_right = sigmoid(first.bias + first.score * 0.9 + first.lead * lead + first.found * 0.8 + first.close * close / 9)
+    is_right = sigmoid(
+        first.bias + first.score * 0.9 + first.lead * lead + first.matched_words * 0.8 + first.close * close / 9
+    )
     both = 0.9**PACKAGED.power * is_right
     expected = sigmoid(PACKAGED.platt_bias + PACKAGED.platt_slope * log(both / (1 - both)))
     assert answer_confidence(hits(*scores), PACKAGED) == pytest.approx(expected)
