@@ -1,1 +1,1 @@
-"""What Nur speaks about: notes, chunks, hits and errors, in the standard library alone."""
+"""Domain types and rules: notes, chunks, searches, errors. Uses the standard library only."""

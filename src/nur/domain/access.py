@@ -1,4 +1,4 @@
-"""Who calls, and on whose behalf a write happens."""
+"""Callers: principals, tenants, and the context that every write records."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ class WriteContext:
     principal: Principal
     call_id: str
     now: datetime
-    reservation: str | None = (
-        None  #: the idempotency key that the call has reserved, and must still have when it writes
-    )
+    reservation: str | None = None  #: idempotency key reserved by the call; the write fails if it has lost it
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls. Made by the entrypoint and passed to every use case."""
+    """The caller of one request. Built by the entrypoint and passed to every use case."""
 
     principal: Principal
-    call_id: str  #: names the request in the log, in the audit log and under an idempotency key
-    idempotency_key: str | None = None  #: as the caller chose it
+    call_id: str  #: identifies the request in the log, the audit log and idempotency records
+    idempotency_key: str | None = None  #: as sent by the caller
 
     @property
     def tenant(self) -> str:
@@ -50,9 +48,9 @@ class Caller:
 
     @property
     def reservation(self) -> str | None:
-        """The key as it is stored: keys of two principals never meet."""
+        """The idempotency key as stored: prefixed with the principal, so that two principals never share one."""
         return None if self.idempotency_key is None else f"{self.principal.name}:{self.idempotency_key}"
 
     def at(self, now: datetime) -> WriteContext:
-        """The context of a write that this caller makes now."""
+        """Return the context of a write by this caller at `now`."""
         return WriteContext(self.principal, self.call_id, now, self.reservation)

@@ -1,4 +1,4 @@
-"""Archived notes: a note with everything that makes it up, as an export carries it."""
+"""Archived notes: a note with its text and history, as an export stores it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ArchivedNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
-    """A note that another program wrote: it gets its id and its history here."""
+    """A note to import from another program. It has no id or history yet."""
 
     kind: Kind
     text: str

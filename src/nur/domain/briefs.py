@@ -1,4 +1,4 @@
-"""Briefs: what an agent should know before anybody asks, in a few quotes with dates and ids."""
+"""Briefs: a few dated quotes from memory that an agent reads before its first task."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LEAST_TOKENS, MOST_TOKENS = 100, 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefRequest:
-    """Whose brief, about what, and how long it may be."""
+    """The caller, topic and size limit of a brief."""
 
     caller: Caller
-    project: str | None = None  #: notes of this project and of none; None: everything
+    project: str | None = None  #: notes of this project and notes without a project; None: all notes
     conversation_id: str | None = None  #: turns of this conversation only
-    query: str | None = None  #: passages about it are added
+    query: str | None = None  #: adds passages about this topic
     max_tokens: int = DEFAULT_TOKENS
     instructions_only: bool = False
     include_sensitive: bool = False
@@ -29,20 +29,20 @@ class BriefRequest:
 
 @dataclass(frozen=True, slots=True)
 class BriefLine:
-    """One quote."""
+    """One quote from a note."""
 
-    quote: str  #: on one line
+    quote: str  #: without line breaks
     public_id: str
-    day: date  #: when it was said; of a dated thing, the day itself
+    day: date  #: the day it was said; for a dated statement, the date it names
 
     def __str__(self) -> str:
-        """As it stands in the text."""
+        """The line as it appears in the brief."""
         return f"- {self.quote} [{self.day}, {self.public_id}]"
 
 
 @dataclass(frozen=True, slots=True)
 class BriefSection:
-    """Quotes of one sort."""
+    """Quotes of one kind, under a title."""
 
     title: str
     lines: tuple[BriefLine, ...]
@@ -50,9 +50,9 @@ class BriefSection:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A brief whose text fits its budget."""
+    """A brief that fits its token budget."""
 
     text: str
     sections: tuple[BriefSection, ...]
-    tokens: int  #: of the text
+    tokens: int  #: token count of `text`
     left_out: int  #: quotes that did not fit

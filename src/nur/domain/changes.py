@@ -1,4 +1,4 @@
-"""Changes: what happened to notes, in the order in which it was committed."""
+"""Changes: the log of what happened to notes, in commit order."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class ChangeKind(StrEnum):
     """What happened to a note."""
 
     CREATED = "created"
-    REPLACED = "replaced"  #: it has another text
-    EDITED = "edited"  #: the same text, described differently
-    DELETED = "deleted"  #: it is in the trash
-    RESTORED = "restored"  #: it came back from the trash
+    REPLACED = "replaced"  #: its text changed
+    EDITED = "edited"  #: its metadata changed, its text did not
+    DELETED = "deleted"  #: moved to the trash
+    RESTORED = "restored"  #: taken out of the trash
     PURGED = "purged"
-    SUPERSEDED = "superseded"  #: somebody decided that another note replaces it
-    REINSTATED = "reinstated"  #: somebody took that back
+    SUPERSEDED = "superseded"  #: a caller decided that another note replaces it
+    REINSTATED = "reinstated"  #: a caller undid that decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One change of one note."""
 
-    position: int  #: later changes have higher ones
+    position: int  #: grows with every change
     at: datetime  #: UTC
     kind: ChangeKind
     note_id: NoteId
-    public_id: str | None  #: None: the note was purged, and its id would reveal what it was
-    version: int | None  #: of the text after it; None where it is unknown
-    by: str  #: the principal
-    other: NoteId | None = None  #: the note that supersedes it
+    public_id: str | None  #: None: the note was purged, and its id would reveal what it held
+    version: int | None  #: text version after the change; None if unknown
+    by: str  #: name of the principal
+    other: NoteId | None = None  #: the note that supersedes this one

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sha256(text: str) -> str:
-    """The content hash used everywhere: hex SHA-256 of the UTF-8 text."""
+    """Return the content hash used everywhere: hex SHA-256 of the UTF-8 text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -20,37 +20,37 @@ def sha256(text: str) -> str:
 class Chunk:
     """A slice of one note: `content == note.text[start_char:end_char]`."""
 
-    index: int  #: place in the note, from 0
+    index: int  #: position in the note, from 0
     content: str
     start_char: int  #: code points, never bytes: clients slice str
-    end_char: int  #: not included
-    token_count: int  #: tokens of the whole text's tokenisation that lie in this slice
-    context: str = ""  #: what the slice stands under (a heading path); helps search, is not part of the slice
+    end_char: int  #: exclusive
+    token_count: int  #: tokens in this slice, when the whole text is tokenised at once
+    context: str = ""  #: heading path above the slice; searched with it, but not part of its content
 
     @property
     def searchable(self) -> str:
-        """What is analysed and embedded: the content, under the headings it stands under."""
+        """The text that is analysed and embedded: the heading path, then the content."""
         return f"{self.context}\n{self.content}" if self.context else self.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A chunk as it is stored."""
+    """A chunk read from the store."""
 
     chunk_key: ChunkKey
     note_id: NoteId
     chunk: Chunk
     content_hash: str
     has_vector: bool
-    pieces: bytes = b""  #: its pieces as stored, and the text that they are of; only `VectorStore.missing` fills these
+    pieces: bytes = b""  #: its encoded pieces; only `VectorStore.missing` fills this and `note_text`
     note_text: str = ""
 
 
 def chunk_public_id(public_id: str, index: int, content_hash: str) -> str:
-    """`{public id}::chunk::{index:03d}::{8 hex}`: the same input always gives the same id."""
+    """Return `{public id}::chunk::{index:03d}::{8 hex}`; deterministic."""
     return f"{public_id}::chunk::{index:03d}::{content_hash[:8]}"
 
 
 def chunk_uuid(note_id: UUID, index: int, content_hash: str) -> UUID:
-    """The chunk's internal key: the same place and text in the same note is the same chunk."""
+    """Return the chunk's internal key, derived from its note, index and text."""
     return uuid5(note_id, f"{index}:{content_hash}")

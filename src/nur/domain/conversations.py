@@ -1,4 +1,4 @@
-"""Conversations: what their turns say together."""
+"""Conversations: a summary of the turns that share a conversation id."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class Conversation:
     conversation_id: str
     turns: int
     last_turn_index: int
-    first_at: datetime  #: when its earliest turn happened
-    last_at: datetime  #: when its latest turn happened
-    opening: str  #: the beginning of its first turn
+    first_at: datetime  #: time of the earliest turn
+    last_at: datetime  #: time of the latest turn
+    opening: str  #: the first characters of its first turn

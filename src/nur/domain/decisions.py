@@ -1,7 +1,7 @@
-"""What people decided about pairs of memories, and what waits to be decided.
+"""Suggestions and decisions about pairs of memories that may contradict each other.
 
-A rule may suggest that one memory says something else about the same thing as another. Only a person, or an agent on
-a person's behalf, decides: decisions are part of the truth, suggestions are derived.
+A rule may suggest that two memories give different values for the same thing. Only a person, or an agent on a
+person's behalf, decides. Decisions are stored data; suggestions are derived and can be rebuilt.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ _REVIEW_HEX = 16
 
 
 class Relation(StrEnum):
-    """How two memories stand to each other, as a rule sees it."""
+    """How two memories relate, according to a rule."""
 
-    SAME = "same"  #: nearly the same words, nothing that differs
+    SAME = "same"  #: nearly the same words, no difference in meaning
     OTHER = "other"  #: the same thing with another value
-    CONFLICT = "conflict"  #: one says yes where the other says no
+    CONFLICT = "conflict"  #: one affirms what the other denies
 
 
 class DecisionKind(StrEnum):
-    """What was decided."""
+    """The decision on a pair."""
 
-    SUPERSEDES = "supersedes"  #: the newer note holds; the older one stays as history
-    REJECTED = "rejected"  #: both hold: the suggestion was wrong
+    SUPERSEDES = "supersedes"  #: the newer note is true; the older one stays as history
+    REJECTED = "rejected"  #: both are true: the suggestion was wrong
 
 
 @dataclass(frozen=True, slots=True)
 class NotePair:
-    """Two notes, by internal ids."""
+    """Two notes, by internal id."""
 
     newer: NoteId
     older: NoteId
 
     @property
     def review_id(self) -> str:
-        """What callers call the pair: the same in every store that has both notes."""
+        """The pair's public id, the same in every store that has both notes."""
         return f"rev_{sha256(self.newer.bytes + self.older.bytes).hexdigest()[:_REVIEW_HEX]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was decided about a pair, by whom and when; the hashes name the texts that it was decided about."""
+    """A decision about a pair. The hashes identify the texts that were compared."""
 
     pair: NotePair
     kind: DecisionKind
@@ -61,7 +61,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A pair that waits for a decision."""
+    """A pair that awaits a decision."""
 
     pair: NotePair
     relation: Relation
@@ -77,9 +77,9 @@ class Review:
     newer: Note
     older: Note
     relation: Relation | None  #: None: it was never suggested
-    decision: Decision | None  #: None: it waits
+    decision: Decision | None  #: None: not decided yet
 
     @property
     def review_id(self) -> str:
-        """What callers call it."""
+        """The pair's public id."""
         return NotePair(self.newer.note_id, self.older.note_id).review_id

@@ -1,4 +1,4 @@
-"""What is derived from one note: rows that a deriver computes from its text, at one revision of the note."""
+"""Derivations: rows that a deriver computes from one note's text, at one revision of the note."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FingerprintBand:
-    """One band of a note's fingerprint: notes with nearly the same words have bands in common."""
+    """One band of a note's fingerprint. Notes with nearly the same words share bands."""
 
     band_hash: int  #: signed, 64 bits
 
@@ -24,8 +24,8 @@ class TimeRow:
 
     start_char: int
     end_char: int
-    first_day: int  #: proleptic ordinals, as of `date.toordinal`
-    end_day: int  #: the day after the last
+    first_day: int  #: as `date.toordinal` returns it
+    end_day: int  #: exclusive
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class StatementRow:
     speaker: str
 
 
-#: A row of any deriver. Its fields are the columns of the deriver's table.
+#: A row of any deriver. Its fields are the columns of that deriver's table.
 DerivedRow: TypeAlias = FingerprintBand | TimeRow | StatementRow
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """Everything that one deriver computed from a note. No rows means that there are none, not that it failed."""
+    """All rows that one deriver computed from a note. Empty means it found none, not that it failed."""
 
     deriver: str
     version: int
@@ -54,8 +54,8 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Deriver:
-    """Computes rows from a note and its text, and from nothing else: the same input gives the same rows."""
+    """Computes rows from a note and its text. Pure: the same input gives the same rows."""
 
-    name: str  #: the name of its table
-    version: int  #: raise it when the same text gives other rows; stored notes are then derived again
+    name: str  #: also the name of its table
+    version: int  #: increment when the same text gives different rows; stored notes are then derived again
     rows: Callable[[Note, str], Sequence[DerivedRow]]

@@ -1,4 +1,4 @@
-"""What a file holds once it is read: texts with their structure, and what the file says about them."""
+"""Documents: the texts read from a file, with their metadata and page positions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-#: Of one text, as everywhere in the store.
+#: Maximum length of one text, the same everywhere in the store.
 MOST_CHARACTERS = 10_000_000
-#: Places that a note keeps: a longer list would be read with every search that finds the note.
+#: Maximum number of places stored with a note; every search that finds the note reads them.
 MOST_PLACES = 2_000
 
 
@@ -25,7 +25,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One text of a file: the file itself, a message of a mailbox, a conversation of an export."""
+    """One text from a file: the whole file, one message of a mailbox, or one conversation of an export."""
 
     text: str
     type: str = "doc"  #: an artifact type
@@ -34,15 +34,15 @@ class Document:
     participants: tuple[str, ...] = ()
     occurred_at: datetime | None = None  #: UTC
     url: str | None = None
-    part: str = ""  #: tells it from the file's other documents; "" for the file itself
-    source_system: str | None = None  #: together with `source_id`: it is the same document in whatever file it comes
+    part: str = ""  #: distinguishes it from the file's other documents; "" for the whole file
+    source_system: str | None = None  #: with `source_id`, identifies the document whichever file it is read from
     source_id: str | None = None
-    places: tuple[Place, ...] = ()  #: in order
+    places: tuple[Place, ...] = ()  #: in text order
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 def location(metadata: Mapping[str, object], start_char: int, end_char: int) -> str | None:
-    """Where a passage of a note stands, such as "page 3" or "page 3 to page 4"; None where the note has no places."""
+    """Return where a passage is, such as "page 3" or "page 3 to page 4"; None if the note has no places."""
     places = metadata.get("places")
     if not isinstance(places, list | tuple):
         return None
@@ -51,12 +51,12 @@ def location(metadata: Mapping[str, object], start_char: int, end_char: int) -> 
 
 
 def _place_at(places: Sequence[object], position: int) -> str | None:
-    """The label of the last place that begins at or before a position; what a client put there instead is ignored."""
-    found = None
+    """Return the label of the last place at or before a position; None if a client stored malformed places."""
+    label = None
     for place in places:
         if not isinstance(place, list | tuple) or len(place) != 2 or not isinstance(place[0], int):
             return None
         if place[0] > position:
             break
-        found = str(place[1])
-    return found
+        label = str(place[1])
+    return label

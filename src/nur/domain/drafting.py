@@ -1,4 +1,4 @@
-"""From a draft to the note that it asks for: its id and revision, how long it is kept, who may see it."""
+"""Turns a draft into the note to store: identity, revision, retention, sensitivity and visibility."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nur.domain.writes import Draft, Protection
 
 
-def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> datetime | None:
-    """When a note ends, by a time or by a number of days from now. Raises BadRequest when both are given."""
+def requested_expiry(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> datetime | None:
+    """Return the expiry time given as a time or as days from now. Raises BadRequest if both are given."""
     if ttl_days is None:
         return expires_at
     if expires_at is not None:
@@ -28,8 +28,8 @@ def end(expires_at: datetime | None, ttl_days: float | None, now: datetime) -> d
     return now + timedelta(days=ttl_days)
 
 
-def lasting(meta: NoteMetadata, now: datetime) -> NoteMetadata:
-    """The description with a retention that fits its end. Raises BadRequest for an end that is over or missing."""
+def with_checked_retention(meta: NoteMetadata, now: datetime) -> NoteMetadata:
+    """Return the metadata with a retention that fits its expiry. Raises BadRequest if that is past or missing."""
     if meta.expires_at is not None and meta.expires_at <= now:
         raise BadRequest("expires_at must lie in the future")
     if meta.retention is Retention.CUSTOM and meta.expires_at is None:
@@ -40,14 +40,14 @@ def lasting(meta: NoteMetadata, now: datetime) -> NoteMetadata:
 
 
 def expiry(meta: NoteMetadata, ingested_at: datetime) -> datetime | None:
-    """When the note disappears by itself: after a year with `1y`, at its own time where it has one, else never."""
+    """Return when the note expires: a year after ingestion with `1y`, else at `expires_at`; None: never."""
     if meta.retention is Retention.ONE_YEAR:
         return _a_year_after(ingested_at)
     return meta.expires_at
 
 
 def _a_year_after(moment: datetime) -> datetime:
-    """The same day next year; 29 February becomes 1 March, so that nothing goes a day early."""
+    """Return the same day next year. 29 February becomes 1 March, so that nothing expires a day early."""
     try:
         return moment.replace(year=moment.year + 1)
     except ValueError:
@@ -56,21 +56,22 @@ def _a_year_after(moment: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class ProtectionRules:
-    """Fills in what a caller does not state."""
+    """Defaults for the protection that a caller does not state."""
 
     sensitive_sources: frozenset[str] = frozenset()  #: source systems, case folded
 
     def resolve(self, draft: Draft, existing: Note | None, now: datetime) -> Draft:
-        """The draft with its protection filled in. Raises BadRequest for an end that is over or missing."""
+        """Return the draft with its protection filled in. Raises BadRequest if its expiry is past or missing."""
         meta = draft.meta
         if existing is not None and draft.content_hash == existing.content_hash:
             meta = self._with_source(meta, existing.meta)
-        meta = self.private(meta, draft.stated, None if existing is None else existing.meta)
-        meta = _retained(meta, draft.stated, existing if existing is not None and is_alive(existing, now) else None)
-        return replace(draft, meta=lasting(meta, now))
+        meta = self.with_privacy(meta, draft.stated, None if existing is None else existing.meta)
+        alive = existing if existing is not None and is_alive(existing, now) else None
+        meta = _with_retention(meta, draft.stated, alive)
+        return replace(draft, meta=with_checked_retention(meta, now))
 
-    def private(self, meta: NoteMetadata, stated: Protection, existing: NoteMetadata | None) -> NoteMetadata:
-        """The description with its sensitivity and visibility."""
+    def with_privacy(self, meta: NoteMetadata, stated: Protection, existing: NoteMetadata | None) -> NoteMetadata:
+        """Return the metadata with sensitivity and visibility: stated, else existing, else the source's default."""
         is_sensitive = self._is_sensitive(meta)
         sensitivity, visibility = Sensitivity.NORMAL, Visibility.ME
         if is_sensitive:
@@ -80,7 +81,7 @@ class ProtectionRules:
         return replace(meta, sensitivity=stated.sensitivity or sensitivity, visibility=stated.visibility or visibility)
 
     def _with_source(self, meta: NoteMetadata, existing: NoteMetadata) -> NoteMetadata:
-        """The same text from elsewhere does not hide that it came from a sensitive source."""
+        """Keep a sensitive source when the same text is stored again from another source."""
         if self._is_sensitive(meta) or not self._is_sensitive(existing):
             return meta
         return replace(
@@ -94,8 +95,8 @@ class ProtectionRules:
         return (meta.source_system or "").casefold() in self.sensitive_sources
 
 
-def _retained(meta: NoteMetadata, stated: Protection, existing: Note | None) -> NoteMetadata:
-    """The description with how long it is kept."""
+def _with_retention(meta: NoteMetadata, stated: Protection, existing: Note | None) -> NoteMetadata:
+    """Return the metadata with its retention: stated, else existing, else forever."""
     if stated.retention is not None or stated.expires_at is not None:
         return replace(meta, retention=stated.retention or Retention.CUSTOM, expires_at=stated.expires_at)
     if existing is not None:
@@ -105,7 +106,7 @@ def _retained(meta: NoteMetadata, stated: Protection, existing: Note | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class ChunkingStats:
-    """What chunking found out about a text."""
+    """Facts about a text that chunking produces."""
 
     token_count: int
     chunk_count: int
@@ -114,19 +115,19 @@ class ChunkingStats:
 
 
 def with_times(meta: NoteMetadata, occurred_at: datetime | None, ingested_at: datetime) -> NoteMetadata:
-    """The metadata with its times filled in."""
+    """Return the metadata with `occurred_at` and `expires_at` filled in."""
     return replace(meta, occurred_at=meta.occurred_at or occurred_at, expires_at=expiry(meta, ingested_at))
 
 
 def next_note(draft: Draft, existing: Note | None, stats: ChunkingStats, principal: Principal, now: datetime) -> Note:
-    """The note that a draft asks for: a new one (without a public id), or the next revision of the existing one.
+    """Return the note to store: a new one (without a public id), or the next revision of the existing one.
 
-    A note whose text stays keeps the time it was stored: cutting or embedding it again is no new note, and neither is
-    restoring it from the trash, for which the draft names the time.
+    A note whose text does not change keeps its `ingested_at`: chunking or embedding it again does not make it new.
+    Restoring from the trash keeps it too; the draft then carries the time.
     """
     content_hash = draft.content_hash
-    stays = existing is not None and is_alive(existing, now) and existing.content_hash == content_hash
-    ingested_at = draft.ingested_at or (existing.ingested_at if existing is not None and stays else now)
+    same_text = existing is not None and is_alive(existing, now) and existing.content_hash == content_hash
+    ingested_at = draft.ingested_at or (existing.ingested_at if existing is not None and same_text else now)
     note = Note(
         note_id=NoteId(uuid4()),
         public_id="",
@@ -154,5 +155,5 @@ def next_note(draft: Draft, existing: Note | None, stats: ChunkingStats, princip
         owner=existing.owner,
         version=existing.version + (existing.content_hash != content_hash),
         revision=existing.revision + 1,
-        resolved_at=existing.resolved_at if stays else None,
+        resolved_at=existing.resolved_at if same_text else None,
     )

@@ -1,4 +1,4 @@
-"""Embedding models by name, and the result of probing one."""
+"""Embedding models, and the result of probing one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """One model at one size. Vectors of different versions never meet."""
+    """One model at one vector size. Vectors of different versions are never compared."""
 
     provider: str
     name: str
@@ -15,12 +15,12 @@ class EmbeddingModel:
 
     @property
     def version(self) -> str:
-        """`provider:model:dims`, the name under which its vectors are kept."""
+        """`provider:model:dims`, stored with every vector."""
         return f"{self.provider}:{self.name}:{self.dimensions}"
 
     @classmethod
     def parse(cls, version: str) -> EmbeddingModel:
-        """Read a `version` back; a model's name may hold colons."""
+        """Parse a `version` string. The model's name may contain colons."""
         provider, rest = version.split(":", 1)
         name, dimensions = rest.rsplit(":", 1)
         return cls(provider, name, int(dimensions))
@@ -28,11 +28,11 @@ class EmbeddingModel:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a small test embedding showed."""
+    """Result of a small test embedding."""
 
     healthy: bool
     latency_ms: int
     dimensions: int | None = None
     error: str | None = None
-    key_refused: bool = False  #: waiting will not help: the operator has to act
-    misnamed: bool = False  #: the provider answered, but knows no such model, or one of another size
+    key_refused: bool = False  #: retrying does not help: the operator has to act
+    misnamed: bool = False  #: the provider has no such model, or one with other dimensions

@@ -1,4 +1,4 @@
-"""What can go wrong, and who can fix it.
+"""Every error Nur raises, and who can fix it.
 
 NurError
 ├── BadRequest              the caller: the message names the field and the limit
@@ -6,14 +6,14 @@ NurError
 │   ├── NotFound            the caller: there is no such note
 │   └── IdempotencyKeyReused the caller: the key belongs to another call
 ├── Conflict                try again: another write came first, nothing was written
-│   └── StaleRevision       the caller: read the note again, it is not as it was
-├── CallInProgress          try again: another call under the key is still being answered
+│   └── StaleRevision       the caller: read the note again, it has changed
+├── CallInProgress          try again: another call with the same key is still running
 ├── Unavailable             try again; the vendor's own error is __cause__
 │   ├── EmbedderDown        the embedding provider did not answer; nothing was written
 │   │   └── EmbedderRefused the provider will never embed it: key or input
 │   ├── IndexDown           the vector index did not answer
 │   │   └── IndexLost       the vector index has lost records; it is rebuilt from the store
-│   ├── RerankerDown        the reranker did not answer, or not usably
+│   ├── RerankerDown        the reranker did not answer, or its answer was unusable
 │   └── StoreDown           the store could not be read or written
 │       └── StoreFull       the disk is full; nothing was written
 ├── BadConfiguration        the operator: exit code 2
@@ -22,13 +22,13 @@ NurError
 └── StoreUnusable           the operator: exit code 4; nothing was deleted
     ├── StoreNewer          written by a newer program
     ├── StoreForeign        not ours
-    ├── StoreMissing        a store was here, its files are not
+    ├── StoreMissing        its files were deleted, moved or replaced
     └── StoreDamaged        cannot be read
 """
 
 
 class NurError(Exception):
-    """Every error of Nur. Its text is safe to show to the caller."""
+    """Base of all Nur errors. The message is safe to show to the caller."""
 
     code = "internal"
     retryable = False
@@ -73,7 +73,10 @@ class StaleRevision(Conflict):
 
 
 class CallInProgress(NurError):
-    """Another call under the idempotency key is still being answered. No Conflict: the write must not be repeated."""
+    """Another call with the same idempotency key is still running.
+
+    Not a Conflict, because services retry those, and this write must not be repeated.
+    """
 
     code = "idempotency_in_progress"
     retryable = True
@@ -122,7 +125,7 @@ class IndexLost(IndexDown):
 
 
 class RerankerDown(Unavailable):
-    """The reranker did not answer, or not usably; the order stays as it was."""
+    """The reranker did not answer, or its answer was unusable; the order stays as it was."""
 
     code = "rerank_failed"
 
@@ -172,7 +175,7 @@ class StoreNewer(StoreUnusable):
 
 
 class StoreForeign(StoreUnusable):
-    """What is there was not made by this store."""
+    """The data found was not written by this store."""
 
 
 class StoreMissing(StoreUnusable):

@@ -1,4 +1,4 @@
-"""The file formats that can be read, as data: a new one is a row here and a parser of the same name."""
+"""The file formats that can be read, as a table. To add one, add a row and a parser of the same name."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-#: Of formats that are known by their first bytes, whatever the name.
-_BEGINNINGS = (b"%PDF-",)
-#: Tried, so that the answer says what to do instead.
-_OLDER = frozenset({".doc", ".ppt"})
-#: How much of a file tells text from other data.
+#: First bytes that identify a format whatever the file's name.
+_SIGNATURES = (b"%PDF-",)
+#: Not readable, but tried, because the error then says how to convert them.
+_LEGACY_SUFFIXES = frozenset({".doc", ".ppt"})
+#: How many bytes are read to tell text from binary data.
 HEAD_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """One format, and the endings that its files have."""
+    """One format and its file suffixes."""
 
-    name: str  #: of its parser
-    label: str  #: for people
+    name: str  #: also the name of its parser
+    label: str  #: shown to users
     suffixes: tuple[str, ...]
     is_text: bool = True
-    extra: str | None = None  #: to be installed for it
+    extra: str | None = None  #: the package extra it needs
 
 
 _CODE = """
@@ -57,28 +57,31 @@ _BY_SUFFIX = {suffix: known for known in FORMATS.values() for suffix in known.su
 
 
 def suffix_format(name: str) -> FileFormat | None:
-    """The format that a file's ending stands for, if it stands for one."""
+    """Return the format of a file by its suffix; None if unknown."""
     return _BY_SUFFIX.get(PurePath(name).suffix.lower())
 
 
 def is_text(head: bytes) -> bool:
-    """Whether a file that begins so is text, in whatever encoding."""
+    """Whether a file with these first bytes is text, in any encoding."""
     if head.startswith(_BOMS) or b"\0" not in head:
         return True
     return utf16_without_mark(head) is not None
 
 
 def utf16_without_mark(head: bytes) -> str | None:
-    """Which UTF-16 it is, if it reads as such; of Latin letters every second byte is zero."""
+    """Return the byte order of UTF-16 without a BOM; None if it is not UTF-16.
+
+    In Latin text every second byte is zero.
+    """
     even, odd = head[::2].count(0), head[1::2].count(0)
     encoding = "utf-16-be" if even > odd else "utf-16-le"
     text = head[: len(head) // 2 * 2].decode(encoding, "replace")
-    seen = text[:-1] if len(head) == HEAD_BYTES else text  # the last character of a beginning may be half of one
-    readable = all(character.isprintable() or character in "\t\r\n\ufeff" for character in seen)
-    return encoding if seen and readable and "\ufffd" not in seen else None
+    complete = text[:-1] if len(head) == HEAD_BYTES else text  # a cut file may end in half a character
+    readable = all(character.isprintable() or character in "\t\r\n\ufeff" for character in complete)
+    return encoding if complete and readable and "\ufffd" not in complete else None
 
 
 def can_be_read(name: str, head: bytes) -> bool:
-    """Whether a file of this name that begins so is worth trying: text, or a known format by its name or beginning."""
-    known = suffix_format(name) is not None or PurePath(name).suffix.lower() in _OLDER
-    return known or is_text(head) or head.startswith(_BEGINNINGS)
+    """Whether to try a file: it is text, or its suffix or first bytes belong to a known format."""
+    known = suffix_format(name) is not None or PurePath(name).suffix.lower() in _LEGACY_SUFFIXES
+    return known or is_text(head) or head.startswith(_SIGNATURES)

@@ -1,4 +1,4 @@
-"""NoteFilter: which notes a request is about. Pushed down into every index and checked again by the store."""
+"""NoteFilter: which notes a request covers. Every index applies it, and the store checks it again."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ if TYPE_CHECKING:
 
 
 class Facet(StrEnum):
-    """What notes are counted by."""
+    """A field that notes can be counted by."""
 
     KIND = "kind"
     PROJECT = "project"
 
 
 class Order(StrEnum):
-    """How a page of notes is ordered."""
+    """Sort order of a page of notes."""
 
-    NEWEST = "newest"  #: last stored first
-    SAID = "said"  #: last said first
-    LAST_TURNS = "last_turns"  #: highest turn index first, notes that are no turns last
+    NEWEST = "newest"  #: most recently stored first
+    SAID = "said"  #: most recently said first
+    LAST_TURNS = "last_turns"  #: highest turn index first; notes that are not turns come last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteFilter:
-    """All of these must hold; None means any. Expired and deleted notes never pass."""
+    """Conditions that a note must all meet; None means any value. Expired and deleted notes never match."""
 
     tenant: str
     kinds: frozenset[Kind] = frozenset(Kind)
     type: str | None = None
-    min_confidence: float | None = None  #: a note without a confidence passes
-    conversation_id: str | None = None  #: limits turns only: other kinds pass
+    min_confidence: float | None = None  #: a note without a confidence matches
+    conversation_id: str | None = None  #: restricts turns only; other kinds match
     source_system: str | None = None
     sensitivity: str | None = None
     visibility: str | None = None
     occurred_from: datetime | None = None
-    occurred_to: datetime | None = None  #: included
+    occurred_to: datetime | None = None  #: inclusive
     project: str | None = None
     agent: str | None = None
     scope: str | None = None
-    visible_to: str | None = None  #: a principal's name: its own notes and those shared with the team or organisation
+    visible_to: str | None = None  #: principal name: only its own notes and those shared with team or organisation
 
 
 def is_alive(note: Note, now: datetime) -> bool:
-    """Whether the note is neither deleted nor expired; `expires_at` itself is too late."""
+    """Whether the note is neither deleted nor expired. It expires exactly at `expires_at`."""
     expires_at = note.meta.expires_at
     return note.status is Status.ACTIVE and (expires_at is None or expires_at > now)
 
@@ -96,7 +96,7 @@ def _is_visible(note: Note, where: NoteFilter) -> bool:
 
 
 def matches(note: Note, where: NoteFilter, now: datetime) -> bool:
-    """Whether the note passes the filter at this moment. Every engine's own filter must agree with this definition."""
+    """Whether the note matches the filter at `now`. The reference definition: every engine's filter must agree."""
     return (
         note.tenant == where.tenant
         and note.kind in where.kinds

@@ -1,20 +1,20 @@
-"""When passages are put into a prompt whose writer did not ask for them. Standard library only: hooks start quickly."""
+"""When a hook adds passages to a prompt unasked. Imports nothing, so that hooks start quickly."""
 
 from __future__ import annotations
 
 SHORTEST_PROMPT = 15
 SKIP = "#skip"
-#: Of a search's confidence; docs/quality.md has what lower and higher ones show.
+#: Minimum confidence of a search; docs/quality.md compares lower and higher values.
 LEAST_CONFIDENCE = 0.45
-#: Hits whose passages are shown.
+#: Number of hits whose passages are added.
 PASSAGES = 3
 
 
 def may_inject(prompt: str) -> bool:
-    """Whether a prompt is long enough to ask memory about, and does not forbid it."""
+    """Whether a prompt is long enough to search for and does not opt out."""
     return len(prompt) >= SHORTEST_PROMPT and SKIP not in prompt
 
 
 def is_worth_showing(confidence: float | None) -> bool:
-    """Whether what a search found is worth reading for somebody who did not ask for it."""
+    """Whether a search's confidence is high enough to show its passages unasked."""
     return (confidence or 0.0) >= LEAST_CONFIDENCE

@@ -1,4 +1,4 @@
-"""Kinds of notes, as data: a new kind is one row of `KINDS` and its tests."""
+"""Kinds of notes, as a table: a new kind is one row of `KINDS` and its tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nur.domain.notes import NoteMetadata
 
-#: Parts that make two writes the same note; None where the note lacks what the rule needs.
+#: Values that identify a note: two writes with equal parts are the same note. None: the rule does not apply.
 Parts: TypeAlias = "list[str | int | None] | None"
 IdentityRule: TypeAlias = "Callable[[Kind, str, NoteMetadata, str], Parts]"
 
@@ -51,7 +51,7 @@ def _by_text(_kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> 
 
 
 def _by_text_and_time(_kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> Parts:
-    """What happens twice is two events."""
+    """Include the time: the same text at two times is two events."""
     occurred = None if meta.occurred_at is None else meta.occurred_at.isoformat()
     return [owner, meta.project, meta.agent, meta.scope, occurred, content_hash]
 
@@ -66,7 +66,7 @@ def _turn_id(_spec: KindSpec, note: Note) -> Iterator[str]:
 
 
 def _hashed_ids(spec: KindSpec, note: Note) -> Iterator[str]:
-    """8 hex digits collide for half of all stores of 77,000 artifacts: the second one gets a longer id."""
+    """Yield ids of growing length: with 8 hex digits, half of all stores of 77,000 artifacts have a collision."""
     name = f"{note.meta.source_system}:{note.meta.source_id}"
     if note.tenant != DEFAULT_TENANT:
         name = f"{note.tenant}:{name}"
@@ -78,30 +78,28 @@ def _hashed_ids(spec: KindSpec, note: Note) -> Iterator[str]:
 class KindSpec:
     """Everything that depends on a note's kind."""
 
-    label: str  #: for people, plural
-    identity: tuple[tuple[str, IdentityRule], ...]  #: by name, in order: the first that applies decides
-    id_prefix: str  #: of its public ids; "" where they start with something else
+    label: str  #: plural, shown to users
+    identity: tuple[tuple[str, IdentityRule], ...]  #: (name, rule); the first rule that applies decides
+    id_prefix: str  #: prefix of public ids; "" if they have none
     ids: Callable[[KindSpec, Note], Iterator[str]]  #: public ids to try for a new note, best first
-    ids_collide: bool = False  #: whether two notes may want the same public id
-    ids_tell: bool = False  #: whether a public id reveals what was stored: a conversation's name, a hash of the source
+    ids_collide: bool = False  #: two notes may be given the same public id
+    ids_reveal_content: bool = False  #: the public id contains a conversation's name or a hash of the source
     chunking: Chunking
-    collection: str  #: of the first specification
-    chunk_collection: str  #: of the chunks of a note with several
+    collection: str  #: vector collection, as named in the specification
+    chunk_collection: str  #: collection for notes with several chunks
     hit_type: str
-    chunk_hit_type: str  #: of a hit in a note with several chunks
-    id_field: str = "note"  #: the name of its public id in logs
-    type_field: str = "type"  #: the name of its type in tools
-    types: tuple[str, ...] = ()  #: the types it may have; none: any
-    has_editable_text: bool = False  #: else its text changes by storing it again
+    chunk_hit_type: str  #: hit type for notes with several chunks
+    id_field: str = "note"  #: name of the public id in logs
+    type_field: str = "type"  #: name of the type parameter in tools
+    types: tuple[str, ...] = ()  #: allowed types; empty: any
+    has_editable_text: bool = False  #: False: the text changes only by storing the note again
     has_key: bool = False
-    is_turn: bool = (
-        False  #: one of the turns of a conversation: it has no heading, and of its copies the best ranked is shown
-    )
+    is_turn: bool = False  #: a conversation turn: has no heading; of identical turns the best ranked is shown
     is_repeatable: bool = False  #: the same text at another time is another note
-    has_fixed_source: bool = False  #: it is known by its source, which an edit cannot change
+    has_fixed_source: bool = False  #: identified by its source, which an edit cannot change
 
 
-#: In the order in which collections and kinds are listed.
+#: The order in which kinds and collections are listed.
 KINDS: dict[Kind, KindSpec] = {
     Kind.ARTIFACT: KindSpec(
         label="documents",
@@ -109,7 +107,7 @@ KINDS: dict[Kind, KindSpec] = {
         id_prefix="art",
         ids=_hashed_ids,
         ids_collide=True,
-        ids_tell=True,
+        ids_reveal_content=True,
         chunking=Chunking.ARTIFACT,
         collection="artifacts",
         chunk_collection="artifact_chunks",
@@ -166,7 +164,7 @@ KINDS: dict[Kind, KindSpec] = {
         identity=(("", _by_turn),),
         id_prefix="",
         ids=_turn_id,
-        ids_tell=True,
+        ids_reveal_content=True,
         chunking=Chunking.WINDOW,
         collection="history",
         chunk_collection="history",
@@ -181,10 +179,10 @@ TURNS = frozenset(kind for kind, spec in KINDS.items() if spec.is_turn)
 
 
 def identity(kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> str:
-    """What makes two writes the same note; unique among a tenant's active notes.
+    """Return the identity of a note: two writes with the same identity are the same note.
 
-    The first part names the kind: notes of different kinds are never the same. JSON keeps the parts apart:
-    ("a:b", "c") and ("a", "b:c") differ.
+    Unique among a tenant's active notes. The first part names the kind, so notes of different kinds never share one.
+    JSON separates the parts: ("a:b", "c") and ("a", "b:c") differ.
     """
     for name, rule in KINDS[kind].identity:
         parts = rule(kind, owner, meta, content_hash)
@@ -194,28 +192,28 @@ def identity(kind: Kind, owner: str, meta: NoteMetadata, content_hash: str) -> s
 
 
 def identity_of(note: Note) -> str:
-    """The identity of a stored note."""
+    """Return the identity of a stored note."""
     return identity(note.kind, note.owner, note.meta, note.content_hash)
 
 
 def turn_identity(conversation_id: str, turn_index: int) -> str:
-    """The identity of a turn of a conversation."""
+    """Return the identity of a conversation turn."""
     return json.dumps([str(Kind.TURN), conversation_id, turn_index], ensure_ascii=False)
 
 
 def public_ids(note: Note) -> Iterator[str]:
-    """Public ids to try for a new note, best first."""
+    """Yield public ids to try for a new note, best first."""
     spec = KINDS[note.kind]
     return spec.ids(spec, note)
 
 
 def collection_of(note: Note) -> str:
-    """The collection of the first specification that a note's vectors belong to."""
+    """Return the specification's collection that holds a note's vectors."""
     spec = KINDS[note.kind]
     return spec.chunk_collection if note.is_chunked else spec.collection
 
 
 def collections_of(kinds: frozenset[Kind]) -> list[str]:
-    """The first specification's collections of these kinds, each once."""
+    """Return the specification's collections for these kinds, without repeats."""
     specs = [spec for kind, spec in KINDS.items() if kind in kinds]
     return list(dict.fromkeys(name for spec in specs for name in (spec.collection, spec.chunk_collection)))

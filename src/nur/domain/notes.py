@@ -1,4 +1,4 @@
-"""Notes: everything stored is one."""
+"""Notes: the one record type that memories, turns, artifacts, notes and events share."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """Where a note is in its life."""
+    """Whether a note is in use or in the trash."""
 
     ACTIVE = "active"
-    DELETED = "deleted"  #: in the trash: text kept, found by nothing
+    DELETED = "deleted"  #: in the trash: its text is kept, but no search finds it
 
 
 class Sensitivity(StrEnum):
@@ -60,15 +60,15 @@ class Retention(StrEnum):
 
 MEMORY_TYPES = ("preference", "fact", "project", "decision")
 ARTIFACT_TYPES = ("email", "doc", "chat", "transcript", "note")
-#: Visible to others of the tenant.
+#: Visible to other principals of the tenant.
 SHARED = frozenset({Visibility.TEAM, Visibility.ORG})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteMetadata:
-    """Everything about a note that is neither its text nor its bookkeeping; what its kind lacks stays empty."""
+    """What callers state about a note besides its text. Fields that its kind does not use stay empty."""
 
-    type: str | None = None  #: memory type, artifact type or a note's own
+    type: str | None = None  #: memory type, artifact type, or any type for notes and events
     confidence: float | None = None
     importance: float | None = None
     title: str | None = None
@@ -80,21 +80,21 @@ class NoteMetadata:
     conversation_id: str | None = None
     turn_index: int | None = None
     role: str | None = None
-    key: str | None = None  #: a note's name within project, agent and scope
+    key: str | None = None  #: unique name within project, agent and scope
     project: str = ""
     agent: str = ""
     scope: str = ""
     sensitivity: Sensitivity = Sensitivity.NORMAL
     visibility: Visibility = Visibility.ME
     retention: Retention = Retention.FOREVER
-    occurred_at: datetime | None = None  #: when it happened, UTC; None in a draft: when it is first stored
+    occurred_at: datetime | None = None  #: when it happened, UTC; None in a draft: the time it is first stored
     expires_at: datetime | None = None
-    metadata: Mapping[str, object] = field(default_factory=dict)  #: the client's own, returned unchanged
+    metadata: Mapping[str, object] = field(default_factory=dict)  #: the client's own values, returned unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """One stored note; its text, which may be long, is read separately."""
+    """One stored note without its text, which may be long and is read separately."""
 
     note_id: NoteId
     public_id: str
@@ -107,8 +107,8 @@ class Note:
     chunk_count: int
     chunking_version: str
     heading: bytes = b""  #: terms of its title or first line, for search (`retrieval.ranking.titles`)
-    version: int  #: counts texts, from 1
-    revision: int  #: counts changes of any sort, from 1
+    version: int  #: number of its current text, from 1
+    revision: int  #: incremented by every change, from 1
     status: Status
     ingested_at: datetime  #: UTC
     updated_at: datetime  #: UTC
@@ -117,10 +117,10 @@ class Note:
 
     @property
     def said_at(self) -> datetime:
-        """When it was said or happened; where nobody stated that, when it was stored."""
+        """When it was said or happened; if unknown, when it was stored."""
         return self.meta.occurred_at or self.ingested_at
 
     @property
     def is_chunked(self) -> bool:
-        """Whether it has several chunks; a note with one chunk is not called chunked."""
+        """Whether it has more than one chunk."""
         return self.chunk_count > 1

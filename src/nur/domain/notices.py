@@ -1,4 +1,4 @@
-"""What a search answer lacks, in one sentence, the same for MCP, REST and the command line."""
+"""Notices: sentences that say what a search answer lacks, shared by MCP, REST and the command line."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ CLOSE = "Nothing stored is close enough to the question"
 LEFT_OUT = "Weaker matches are left out."
 _NO_VECTORS = "the embedding provider or the vector index does not answer"
 _RERANK = "Not reranked: the reranker does not answer, so better hits may stand further down."
-
-
-_ONE_BY_ONE = "The vector index does not answer; stored vectors were compared one by one, and nothing is missing."
-
-
+_EXACT_SCAN = "The vector index does not answer; stored vectors were compared one by one, and nothing is missing."
 #: Below this confidence the first hit answers in about one case of eight.
 WEAK_CONFIDENCE = 0.2
 WEAK = "Weak match: the first hit may not answer the question."
-#: Beside a weak match, where hits show the confidence that they were stored with.
+#: Added to a weak match when hits show their stored confidence.
 NOT_THE_MATCH = "A memory's confidence is its own, not the match's."
 
 
@@ -35,11 +31,11 @@ NOT_THE_MATCH = "A memory's confidence is its own, not the match's."
 class Closeness:
     """How close the hits are to the question, and what was left out."""
 
-    confidence: float | None = None  #: that the first hit answers; None where that is not known
-    shows_stored: bool = False  #: hits show the confidence that they were stored with
-    leaves_out: bool = False  #: notes below the floor would have been shown
-    best_match: str | None = None  #: the id of the best note below the floor, where all are
-    best_relevance: float = 0.0  #: its own
+    confidence: float | None = None  #: confidence that the first hit answers; None if unknown
+    shows_stored: bool = False  #: hits show their stored confidence
+    leaves_out: bool = False  #: the floor removed notes that would have been shown
+    best_match: str | None = None  #: id of the best note, if all are below the floor
+    best_relevance: float = 0.0  #: relevance of that note
 
 
 UNKNOWN_CLOSENESS = Closeness()
@@ -53,23 +49,25 @@ def search_notice(
     compared: bool,
     closeness: Closeness = UNKNOWN_CLOSENESS,
 ) -> str | None:
-    """What is missing from this answer and why; None when nothing is. `compared`: by meaning, index or not."""
+    """Return what is missing from an answer and why; None if nothing is.
+
+    `compared`: vectors were compared, through the index or by an exact scan.
+    """
     if reason is EmptyReason.NOTHING_STORED:
         return nothing_stored(request.where)
     if reason is EmptyReason.BELOW_FLOOR:
         return _nothing_close(closeness, request.as_of)
-    without = _ONE_BY_ONE if compared else _without_vectors(request.mode)
-    sentences = {"dense": without, "rerank": _RERANK}
+    sentences = {"dense": _EXACT_SCAN if compared else _without_vectors(request.mode), "rerank": _RERANK}
     return " ".join([*_close_sentences(closeness), *(sentences[ranker] for ranker in degraded)]) or None
 
 
 def nothing_stored(where: NoteFilter) -> str:
-    """Why a selection is empty: nothing of these kinds is stored, or the filters leave nothing."""
-    names = [spec.label for kind, spec in KINDS.items() if kind in where.kinds]
-    every = len(names) == len(KINDS)
-    if _has_filters(where):
-        return f"No stored {'notes' if every else _listed(names)} match the filters."
-    return "Nothing is stored yet." if every else f"No {_listed(names)} are stored yet."
+    """Return why a filter matches nothing: no notes of its kinds are stored, or none match its conditions."""
+    labels = [spec.label for kind, spec in KINDS.items() if kind in where.kinds]
+    all_kinds = len(labels) == len(KINDS)
+    if _has_conditions(where):
+        return f"No stored {'notes' if all_kinds else _listed(labels)} match the filters."
+    return "Nothing is stored yet." if all_kinds else f"No {_listed(labels)} are stored yet."
 
 
 def _nothing_close(closeness: Closeness, as_of: datetime | None) -> str:
@@ -80,10 +78,10 @@ def _nothing_close(closeness: Closeness, as_of: datetime | None) -> str:
 
 
 def _close_sentences(closeness: Closeness) -> list[str]:
-    found = [LEFT_OUT] if closeness.leaves_out else []
+    sentences = [LEFT_OUT] if closeness.leaves_out else []
     if closeness.confidence is not None and closeness.confidence < WEAK_CONFIDENCE:
-        found += [WEAK, *([NOT_THE_MATCH] if closeness.shows_stored else [])]
-    return found
+        sentences += [WEAK, *([NOT_THE_MATCH] if closeness.shows_stored else [])]
+    return sentences
 
 
 def _without_vectors(mode: Mode) -> str:
@@ -92,13 +90,14 @@ def _without_vectors(mode: Mode) -> str:
     return f"Searched by words only: {_NO_VECTORS}, so notes that use other words are missing."
 
 
-def _has_filters(where: NoteFilter) -> bool:
-    asked = (
+def _has_conditions(where: NoteFilter) -> bool:
+    """Whether the filter restricts anything besides tenant, kind and visibility to the caller."""
+    conditions = (
         *(where.type, where.min_confidence, where.conversation_id, where.source_system),
         *(where.sensitivity, where.visibility, where.occurred_from, where.occurred_to),
         *(where.project, where.agent, where.scope),
     )
-    return any(asked)
+    return any(conditions)
 
 
 def _listed(names: Sequence[str]) -> str:

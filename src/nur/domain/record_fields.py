@@ -1,4 +1,4 @@
-"""The fields of a record: how each one is read from JSON, and what is refused."""
+"""Readers for the fields of export records: each checks a JSON value and converts it."""
 
 from __future__ import annotations
 
@@ -17,86 +17,89 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="StrEnum")
 
-MOST_CHARACTERS = 10_000_000  #: of a text
+MOST_CHARACTERS = 10_000_000  #: maximum length of a text
 MOST_NAME_CHARACTERS = 4_000
 MOST_COUNT = 2**31 - 1
 
 
 def read_fields(
-    values: Mapping[str, Any], table: Mapping[str, Callable[[Any], Any]], place: str = ""
+    values: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], prefix: str = ""
 ) -> dict[str, Any]:
-    """The values as Python has them; null and a missing field are the same. Raises BadRequest, naming the field."""
-    unknown = values.keys() - table.keys()
+    """Convert JSON values with the reader of each field; null counts as missing.
+
+    Raises BadRequest with `prefix` and the field's name.
+    """
+    unknown = values.keys() - readers.keys()
     if unknown:
-        raise BadRequest(f"{place}{min(unknown)[:60]}: there is no such field")
-    found: dict[str, Any] = {}
+        raise BadRequest(f"{prefix}{min(unknown)[:60]}: there is no such field")
+    converted: dict[str, Any] = {}
     for name, value in values.items():
         if value is None:
             continue
         try:
-            found[name] = table[name](value)
+            converted[name] = readers[name](value)
         except (ValueError, TypeError, OverflowError) as error:
-            raise BadRequest(f"{place}{name}: {error}") from None
-    return found
+            raise BadRequest(f"{prefix}{name}: {error}") from None
+    return converted
 
 
 def refuse_unstorable(value: object) -> None:
-    """Refuse strings that no database stores. Raises BadRequest."""
+    """Raise BadRequest if a JSON value contains a string that a database cannot store."""
     for text in _strings(value):
         if "\0" in text:
-            raise BadRequest("a text holds a NUL character")
+            raise BadRequest("a text contains a NUL character")
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise BadRequest("a text holds half a character (a lone surrogate)") from None
+            raise BadRequest("a text contains half a character (a lone surrogate)") from None
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Every string in a JSON value, names included; without recursion, which could be too deep."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, list):
-            waiting += one
+    """Yield every string in a JSON value, object keys included. Iterative, because nesting may be deep."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            pending += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            pending += item
 
 
 def string(value: object) -> str:
-    """A short text."""
+    """Read a short string."""
     if not isinstance(value, str):
-        raise TypeError("must be a text")
+        raise TypeError("must be a string")
     if len(value) > MOST_NAME_CHARACTERS:
         raise ValueError(f"must have at most {MOST_NAME_CHARACTERS} characters")
     return value
 
 
 def content(value: object) -> str:
-    """A note's text."""
+    """Read a note's text."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a text that holds more than blanks")
+        raise ValueError("must be a string that is not blank")
     if len(value) > MOST_CHARACTERS:
         raise ValueError(f"must have at most {MOST_CHARACTERS} characters")
     return value
 
 
 def moment(value: object) -> datetime:
-    """A time with its zone, as UTC."""
+    """Read a time with a zone, as UTC."""
     if not isinstance(value, str):
         raise TypeError("must be a time such as 2026-01-05T09:30:00Z")
     try:
-        found = datetime.fromisoformat(value)
-        if found.tzinfo is None:
+        parsed = datetime.fromisoformat(value)
+        if parsed.tzinfo is None:
             raise ValueError
-        return found.astimezone(UTC)
+        return parsed.astimezone(UTC)
     except ValueError:
         raise ValueError("must be a time with its zone, such as 2026-01-05T09:30:00Z") from None
 
 
 def one_of(values: type[T]) -> Callable[[Any], T]:
-    """A reader of these values."""
+    """Return a reader that accepts the values of an enumeration."""
 
     def read(value: Any) -> T:
         if value not in list(values):
@@ -107,13 +110,13 @@ def one_of(values: type[T]) -> Callable[[Any], T]:
 
 
 def count(value: object) -> int:
-    """A number that counts from 1."""
+    """Read a whole number of at least 1."""
     if type(value) is not int or not 1 <= value <= MOST_COUNT:
         raise ValueError("must be a whole number, at least 1")
     return value
 
 
-def _share(value: object) -> float:
+def _fraction(value: object) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
         raise ValueError("must be a number between 0 and 1")
     return float(value)  # type: ignore[arg-type]
@@ -127,7 +130,7 @@ def _index(value: object) -> int:
 
 def _names(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError("must be a list of texts")
+        raise TypeError("must be a list of strings")
     return tuple(map(string, value))
 
 
@@ -138,41 +141,41 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _url(value: object) -> str:
-    found = string(value)
-    if not is_source_url(found):
+    url = string(value)
+    if not is_source_url(url):
         raise ValueError(RULE)
-    return found
+    return url
 
 
 def _public_id(value: object) -> str:
-    found = string(value)
-    if not found:
+    public_id = string(value)
+    if not public_id:
         raise ValueError("must not be empty")
-    return found
+    return public_id
 
 
 def _content_hash(value: object) -> str:
-    found = string(value)
-    if len(found) != 64 or not set(found) <= set("0123456789abcdef"):
+    digest = string(value)
+    if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         raise ValueError("must be the SHA-256 of the text, in hex")
-    return found
+    return digest
 
 
 def _note_id(value: object) -> NoteId:
     return NoteId(UUID(string(value)))
 
 
-def _listed(value: object) -> list[Any]:
+def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError("must be a list")
     return value
 
 
-#: Of NoteMetadata, in its order.
+#: Readers of NoteMetadata's fields, in its order.
 METADATA: Mapping[str, Callable[[Any], Any]] = {
     "type": string,
-    "confidence": _share,
-    "importance": _share,
+    "confidence": _fraction,
+    "importance": _fraction,
     "title": string,
     "author": string,
     "participants": _names,
@@ -193,7 +196,7 @@ METADATA: Mapping[str, Callable[[Any], Any]] = {
     "expires_at": moment,
     "metadata": _mapping,
 }
-#: Of a whole note, in the order in which they are written.
+#: Readers of a note's fields, in the order in which an export writes them.
 NOTE: Mapping[str, Callable[[Any], Any]] = {
     "public_id": _public_id,
     "note_id": _note_id,
@@ -209,7 +212,7 @@ NOTE: Mapping[str, Callable[[Any], Any]] = {
     "content_hash": _content_hash,
     "meta": _mapping,
     "text": content,
-    "versions": _listed,
+    "versions": _list,
 }
 VERSION: Mapping[str, Callable[[Any], Any]] = {
     "version": count,

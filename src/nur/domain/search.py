@@ -1,4 +1,4 @@
-"""Questions and answers."""
+"""Search requests and results."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note
     from nur.domain.times import TimeMention
 
-#: The line between chunks that are shown together.
+#: The line between adjacent chunks in one text.
 BOUNDARY = "[CHUNK BOUNDARY]"
-#: Characters of passages in a whole answer.
+#: Total characters of passages in an answer.
 DEFAULT_MAX_CHARS = 2000
 
 
 class Mode(StrEnum):
-    """Which rankers are asked."""
+    """Which rankers a search uses."""
 
     HYBRID = "hybrid"
     DENSE = "dense"
@@ -35,10 +35,10 @@ class Mode(StrEnum):
 
 
 class Fusion(StrEnum):
-    """What decides the order of candidates."""
+    """How candidates are ordered."""
 
-    SCORE = "score"  #: the absolute score
-    RRF = "rrf"  #: weighted reciprocal ranks
+    SCORE = "score"  #: by absolute score
+    RRF = "rrf"  #: by weighted reciprocal rank fusion
 
 
 class Payload(StrEnum):
@@ -52,57 +52,57 @@ class Payload(StrEnum):
 class EmptyReason(StrEnum):
     """Why an answer is empty."""
 
-    NOTHING_STORED = "nothing_stored"  #: nothing is stored that could match: the selection is empty
-    BELOW_FLOOR = "below_floor"  #: there are notes, but none that answers
-    DEGRADED = "degraded"  #: there are notes, and what would have compared them did not answer
+    NOTHING_STORED = "nothing_stored"  #: no stored note matches the filter
+    BELOW_FLOOR = "below_floor"  #: notes match the filter, but none scores above the floor
+    DEGRADED = "degraded"  #: notes match the filter, but the ranker needed did not answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A question about the notes in a selection."""
+    """A query over the notes that match a filter."""
 
     query: str
     caller: Caller
     where: NoteFilter
-    when: str | None = None  #: a stretch of time to prefer, in words or ISO 8601; None: what the question says
-    asked_at: datetime | None = None  #: what "last week" in the question is counted from; None: now
-    as_of: datetime | None = None  #: answer from what was stored by then; None: from everything
+    when: str | None = None  #: period to prefer, in words or ISO 8601; None: the one that the query names
+    asked_at: datetime | None = None  #: reference time for "last week" in the query; None: now
+    as_of: datetime | None = None  #: search only what was stored by then; None: everything
     limit: int = 5
     mode: Mode = Mode.HYBRID
     max_chars: int = DEFAULT_MAX_CHARS
     expand_neighbors: bool = False
-    payload: Payload = Payload.PASSAGES  #: kept with the search, so that it can be repeated as it was shown
-    tool: str = "search"  #: who asks, for logs and metrics
+    payload: Payload = Payload.PASSAGES  #: stored with the search, so that it can be shown again in the same form
+    tool: str = "search"  #: name in logs and metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a note: `text == note_text[start_char:end_char]`."""
+    """A span of a note: `text == note_text[start_char:end_char]`."""
 
     text: str
     start_char: int
     end_char: int
     score: float = 0.0
-    times: tuple[TimeMention, ...] = ()  #: that it names, by offsets in the note
+    times: tuple[TimeMention, ...] = ()  #: times that it names, with offsets in the note
 
     def quote(self, mention: TimeMention) -> str:
-        """The words of one of its times."""
+        """Return the words of one of its time mentions."""
         return self.text[mention.start_char - self.start_char : mention.end_char - self.start_char]
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedChunk:
-    """A chunk's text and what its neighbours add before and after it; empty where there is none."""
+    """A chunk's text with the text of its neighbours; "" where there is no neighbour."""
 
     before: str
     target: str
     after: str
     start_char: int  #: where `before` begins
-    end_char: int  #: where `after` ends, not included
+    end_char: int  #: where `after` ends, exclusive
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts that are there, in order."""
+        """The parts that are not empty, in order."""
         return tuple(part for part in (self.before, self.target, self.after) if part)
 
     @property
@@ -111,7 +111,7 @@ class ExpandedChunk:
         return f"\n{BOUNDARY}\n".join(self.parts)
 
     def around(self, start: int, end: int, room: int) -> ExpandedChunk:
-        """The characters from `start` to `end`, and at most `room` more before and after them."""
+        """Cut to the characters from `start` to `end` and at most `room` more around them."""
         first = max(self.start_char, start - room // 2)
         last = min(self.end_char, end + room - (start - first))
         first = max(self.start_char, start - (room - (last - end)))
@@ -127,15 +127,15 @@ class ExpandedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Newer:
-    """The note that is current, for a hit that is outdated."""
+    """The current note that replaces an outdated hit."""
 
     public_id: str
-    rule: str  #: decided, value, update
+    rule: str  #: how that is known: decided, value or update
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a hit: `text == note_text[start_char:end_char]`."""
+    """A quote from a hit: `text == note_text[start_char:end_char]`."""
 
     public_id: str
     text: str
@@ -145,26 +145,26 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One note that answers, by its best chunk."""
+    """One note in the answer, with its best chunk."""
 
     note: Note
     chunk_key: ChunkKey
-    chunk_id: str  #: public id of the chunk; of the note itself when it is whole
+    chunk_id: str  #: public id of the chunk; the note's own id if it has only one chunk
     chunk: Chunk
-    score: float  #: what hits are ordered by; comparable between questions
+    score: float  #: hits are ordered by it; comparable between queries
     rrf_score: float  #: Σ w / (60 + rank)
     ranks: Mapping[str, int]  #: by ranker, from 1
     passages: tuple[Passage, ...]  #: best first
     item_id: UUID  #: names this hit in the search's trace
-    rerank_score: float | None = None  #: the reranker's own, where one was asked
-    duplicates: tuple[str, ...] = ()  #: public ids of notes that say the same, which this hit stands for
-    expanded: ExpandedChunk | None = None  #: the chunk between its neighbours, where asked for
-    text: str | None = None  #: the note's full text, where asked for
-    newer: Newer | None = None  #: another hit, which is current where this one is outdated
+    rerank_score: float | None = None  #: the reranker's score, if one was used
+    duplicates: tuple[str, ...] = ()  #: public ids of notes with the same content, represented by this hit
+    expanded: ExpandedChunk | None = None  #: the chunk with its neighbours, if requested
+    text: str | None = None  #: the note's full text, if requested
+    newer: Newer | None = None  #: the hit that replaces this one, if this one is outdated
 
     @property
     def collections(self) -> tuple[str, ...]:
-        """The specification's collections that contain it."""
+        """The specification's collections that hold the note."""
         return (collection_of(self.note),)
 
     @property
@@ -176,20 +176,18 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Best hits first; `degraded` names each ranker that did not answer: `dense`, `rerank`."""
+    """Hits, best first. `degraded` names each ranker that did not answer: `dense`, `rerank`."""
 
     hits: tuple[Hit, ...]
     search_id: UUID
-    trace_id: UUID  #: of the trace that explains this result
-    model: EmbeddingModel  #: whose vectors were compared
+    trace_id: UUID  #: the trace that explains this result
+    model: EmbeddingModel  #: the model whose vectors were compared
     degraded: tuple[str, ...] = ()
-    reason: EmptyReason | None = None  #: set when there are no hits
-    notice: str | None = None  #: what the answer lacks and why, in words
-    confidence: float | None = (
-        None  #: how sure it is that the best hit answers, 0 to 1; None unless both rankers answered
-    )
-    relevance: float | None = None  #: how likely it is that the store answers at all; a floor is compared with it
-    conflicts: tuple[tuple[Quote, Quote], ...] = ()  #: words of hits that disagree about what was asked
+    reason: EmptyReason | None = None  #: set if there are no hits
+    notice: str | None = None  #: sentence that says what the answer lacks and why
+    confidence: float | None = None  #: probability that the best hit answers; None unless both rankers answered
+    relevance: float | None = None  #: probability that any stored note answers; compared with the floor
+    conflicts: tuple[tuple[Quote, Quote], ...] = ()  #: pairs of quotes that contradict each other on the query
 
 
 def _cut(part: str, offset: int, first: int, last: int) -> str:

@@ -1,4 +1,4 @@
-"""Statements: spans of a note that say what its owner wants, prefers, decided or still has to settle."""
+"""Statements: spans of a note that state an instruction, preference, decision, project, open question or value."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class StatementKind(StrEnum):
-    """What a statement is."""
+    """What a statement expresses."""
 
     INSTRUCTION = "instruction"  #: how the agent should work from now on
     PREFERENCE = "preference"
     DECISION = "decision"
     PROJECT = "project"  #: what is being worked on
-    QUESTION = "question"  #: still open: a question, a task, a decision to make
-    VALUE = "value"  #: something measurable that may change: a price, a number, a version
+    QUESTION = "question"  #: an open question, task or decision
+    VALUE = "value"  #: a measurable value that may change: a price, a number, a version
 
 
 class Trust(StrEnum):
-    """Whose words a statement is made of."""
+    """Who made a statement."""
 
-    OWNER = "owner"  #: who the memory belongs to
+    OWNER = "owner"  #: the person the memory belongs to
     PERSON = "person"  #: somebody else in a conversation
     ASSISTANT = "assistant"
-    DOCUMENT = "document"  #: a file, a mail, a page: anybody may have written it
+    DOCUMENT = "document"  #: a file, a mail, a page: anyone may have written it
 
 
-#: What each may state. Only the owner can tell the agent how to work: a document or an assistant's turn that says
-#: "always …" states nothing.
+#: Kinds of statements accepted from each source. Only the owner can instruct the agent: "always …" in a document or
+#: in an assistant's turn is ignored.
 KINDS_BY_TRUST = {
     Trust.OWNER: frozenset(StatementKind),
     Trust.PERSON: frozenset({StatementKind.DECISION, StatementKind.QUESTION, StatementKind.VALUE}),
@@ -44,7 +44,7 @@ KINDS_BY_TRUST = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A span of a text: `text[start_char:end_char]` states something of this kind."""
+    """A span of a text, `text[start_char:end_char]`, and what kind of statement it makes."""
 
     start_char: int
     end_char: int
@@ -53,11 +53,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class StatedQuote:
-    """A statement as it is read back, with the note that it is quoted from."""
+    """A stored statement with the note it is quoted from."""
 
     kind: StatementKind
     trust: Trust
-    speaker: str  #: a role or a name; "" where nobody is named
+    speaker: str  #: a role or a name; "" if unknown
     quote: str
     note_id: NoteId
     public_id: str

@@ -1,4 +1,4 @@
-"""Times: moments as people state them, stretches of the calendar, and where a text speaks of them."""
+"""Times: parsed moments, calendar windows, and mentions of them in a text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Zone: TypeAlias = "tzinfo | None"  #: the store's time zone; None: the system's
 NOON = time(12)
 EXAMPLES = "an ISO 8601 time such as 2025-12-25T10:30:00Z, or a date such as 2025-12-25"
 LIMITS = "between the years 2 and 9998"
-_FIRST_YEAR, _LAST_YEAR = 2, 9998  # no zone can move these out of what a datetime holds
+_FIRST_YEAR, _LAST_YEAR = 2, 9998  # in any time zone these stay within datetime's range
 
 
 class Grain(StrEnum):
-    """How exact a time is."""
+    """Precision of a time."""
 
     DAY = "day"
     WEEK = "week"
@@ -36,10 +36,10 @@ class Grain(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """Days on the calendar of the store's zone."""
+    """A range of days in the store's time zone."""
 
     first: date
-    end: date  #: the day after the last
+    end: date  #: exclusive
     grain: Grain
 
     @property
@@ -58,7 +58,7 @@ class TimeWindow:
         return f"{self.first:%Y}" if is_year and months == _MONTHS_IN_YEAR else f"{self.first} to {self.last}"
 
     def overlaps(self, other: TimeWindow) -> bool:
-        """Whether they share a day."""
+        """Whether the two windows share a day."""
         return self.first < other.end and other.first < self.end
 
 
@@ -69,13 +69,13 @@ class TimeMention:
     start_char: int
     end_char: int
     window: TimeWindow
-    is_relative: bool  #: counted from when the text was said ("yesterday"), not from the calendar alone
+    is_relative: bool  #: relative to when the text was said ("yesterday"), not an absolute date
 
 
 def parse_moment(text: str) -> datetime:
-    """A stated time; a date alone is its noon, and what has no offset stays without a zone.
+    """Parse a time. A date alone becomes noon; a time without an offset stays without a zone.
 
-    Raises ValueError, with words for the caller.
+    Raises ValueError with a message for the caller.
     """
     try:
         moment = datetime.combine(date.fromisoformat(text), NOON)
@@ -90,12 +90,12 @@ def parse_moment(text: str) -> datetime:
 
 
 def in_utc(moment: datetime, zone: Zone) -> datetime:
-    """A stated time as UTC; without an offset it is in `zone`."""
+    """Convert a time to UTC; without an offset it is taken to be in `zone`."""
     if moment.tzinfo is None and zone is not None:
         moment = moment.replace(tzinfo=zone)
     return moment.astimezone(UTC)
 
 
 def day_of(moment: datetime, zone: Zone) -> date:
-    """The day on the calendar of `zone`."""
+    """Return the calendar day of a moment in `zone`."""
     return moment.astimezone(zone).date()

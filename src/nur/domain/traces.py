@@ -1,4 +1,4 @@
-"""Traces: how a search came to its answer, candidate by candidate."""
+"""Traces: the record of one search, with every candidate and why it was kept or dropped."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class CandidateOutcome(StrEnum):
 
     RETURNED = "returned"
     NOT_VISIBLE = "not_visible"  #: a ranker found it, but it is deleted, expired, filtered out or hidden
-    BELOW_FLOOR = "below_floor"  #: no answer, by the model's own measure
-    SAME_NOTE = "same_note"  #: a better chunk of the same note stands for it
-    COLLAPSED = "collapsed"  #: another note says the same and is shown instead
-    BEYOND_LIMIT = "beyond_limit"  #: good, but others were better and no more were asked for
+    BELOW_FLOOR = "below_floor"  #: its score is below the model's relevance floor
+    SAME_NOTE = "same_note"  #: a better chunk of the same note is shown
+    COLLAPSED = "collapsed"  #: a duplicate note is shown instead
+    BEYOND_LIMIT = "beyond_limit"  #: ranked below the requested number of hits
 
 
 class TracedCandidate(NamedTuple):
-    """A chunk that a ranker found, and what became of it.
+    """A chunk that a ranker found, and its outcome.
 
-    A tuple, for there are hundreds in a search, and written as they are.
+    A tuple, because a search has hundreds and they are serialised as they are.
     """
 
     chunk_key: ChunkKey
     outcome: CandidateOutcome
-    public_id: str | None = None  #: None, like all that follows, for what is not visible
+    public_id: str | None = None  #: this and all following fields are None if the chunk is not visible
     chunk_index: int | None = None
-    place: int | None = None  #: among the hits, from 1; among what could have been one, where it was cut
+    place: int | None = None  #: rank from 1 among returned hits, or among all notes if cut by the limit
     instead: str | None = None  #: public id of the note that is shown instead
     score: float | None = None
     lexical: float | None = None
@@ -57,47 +57,47 @@ class TraceItem:
     note_id: NoteId
     chunk_id: UUID
     chunk_key: ChunkKey
-    passages: Sequence[tuple[int, int, float]]  #: start and end in the note's text, score
-    duplicates: Sequence[str]  #: public ids of notes that say the same
+    passages: Sequence[tuple[int, int, float]]  #: (start, end, score), offsets in the note's text
+    duplicates: Sequence[str]  #: public ids of notes with the same content
     scores: Mapping[str, Any]  #: score, lexical, cosine, bonus, rrf_score, rerank_score, ranks
-    public_id: str | None  #: of the note, as the search named it; None in traces that do not have it
+    public_id: str | None  #: the note's public id at the time of the search; None in older traces
     public_chunk_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Everything about one search but the texts it read."""
+    """Everything about one search except the texts it read."""
 
     trace_id: UUID
     search_id: UUID
     tenant: str
     principal: str
-    query: str | None  #: None where queries are kept out of traces
-    request: Mapping[str, Any]  #: limit, mode, tool, and the selection
-    outcome: Mapping[str, Any]  #: degraded, reason, floor, fusion, candidates asked of each ranker, embedding version
+    query: str | None  #: None if traces do not store queries
+    request: Mapping[str, Any]  #: limit, mode, tool and filter
+    outcome: Mapping[str, Any]  #: degraded, reason, floor, fusion, candidates per ranker, embedding version
     timings: Mapping[str, float]  #: milliseconds by stage
-    candidates: tuple[TracedCandidate, ...]  #: best first, those not visible at the end
-    items: tuple[TraceItem, ...]  #: in the order of the answer
+    candidates: tuple[TracedCandidate, ...]  #: best first; those not visible come last
+    items: tuple[TraceItem, ...]  #: in answer order
     created_at: datetime
 
 
 def filter_as_json(where: NoteFilter) -> dict[str, Any]:
-    """What a selection asks, without what it does not ask."""
-    asked: dict[str, Any] = {"kinds": sorted(where.kinds)}
-    for each in fields(where):
-        value = getattr(where, each.name)
-        if each.name != "kinds" and value is not None:
-            asked[each.name] = value.isoformat() if isinstance(value, datetime) else value
-    return asked
+    """Return the filter's conditions as JSON values, without those that are None."""
+    values: dict[str, Any] = {"kinds": sorted(where.kinds)}
+    for field in fields(where):
+        value = getattr(where, field.name)
+        if field.name != "kinds" and value is not None:
+            values[field.name] = value.isoformat() if isinstance(value, datetime) else value
+    return values
 
 
-def filter_from_json(asked: Mapping[str, Any]) -> NoteFilter:
-    """The selection that was written down."""
-    times = {name: datetime.fromisoformat(asked[name]) for name in ("occurred_from", "occurred_to") if name in asked}
-    return NoteFilter(**{**asked, **times, "kinds": frozenset(Kind(kind) for kind in asked["kinds"])})
+def filter_from_json(values: Mapping[str, Any]) -> NoteFilter:
+    """Read a filter that `filter_as_json` wrote."""
+    times = {name: datetime.fromisoformat(values[name]) for name in ("occurred_from", "occurred_to") if name in values}
+    return NoteFilter(**{**values, **times, "kinds": frozenset(Kind(kind) for kind in values["kinds"])})
 
 
 def as_of(trace: Trace) -> datetime | None:
-    """The moment that the search asked about; None: it asked about everything."""
-    asked = trace.request.get("as_of")
-    return None if asked is None else datetime.fromisoformat(asked)
+    """Return the `as_of` time of the search; None if it searched everything."""
+    stored = trace.request.get("as_of")
+    return None if stored is None else datetime.fromisoformat(stored)

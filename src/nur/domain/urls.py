@@ -1,4 +1,4 @@
-"""Which addresses a note's source may have. They are shown as links, so nothing that a click would run."""
+"""Which URLs a note's source may have. They are shown as links, so no scheme that runs code on a click."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RULE = f"must be a URL such as https://example.com/page, starting with {', '.joi
 
 
 def is_source_url(text: str) -> bool:
-    """Whether the text is an address of a harmless scheme, without blanks or control characters."""
+    """Whether the text is a URL with an allowed scheme, without spaces or control characters."""
     if not text.isprintable() or " " in text:
         return False
     try:

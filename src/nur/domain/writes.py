@@ -1,4 +1,4 @@
-"""What a write asks for and what came of it."""
+"""Write requests and their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 
 class IndexState(StrEnum):
-    """Whether the vector index holds a write. Either way the note is found at once."""
+    """Whether the vector index has a written note. Either way search finds the note at once."""
 
     INDEXED = "indexed"
     PENDING = "pending"
@@ -35,13 +35,13 @@ class OnEmbeddingFailure(StrEnum):
     """What happens to a write when the embedding provider does not answer."""
 
     REJECT = "reject"  #: nothing is written
-    DEFER = "defer"  #: written, found by its words, embedded when the provider is back
-    LATER = "later"  #: the provider is not even asked: the worker embeds
+    DEFER = "defer"  #: written and found by its words; embedded when the provider is back
+    LATER = "later"  #: written without calling the provider; the worker embeds it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """What a caller states about who may see a note and how long it is kept; None: nothing."""
+    """Privacy and retention as stated by the caller; None: not stated."""
 
     sensitivity: Sensitivity | None = None
     visibility: Visibility | None = None
@@ -55,10 +55,10 @@ class Draft:
 
     kind: Kind
     text: str
-    meta: NoteMetadata  #: its protection is filled in by `ProtectionRules` from what is stated
+    meta: NoteMetadata  #: `ProtectionRules` fills in its privacy and retention from `stated`
     stated: Protection
-    content_hash: str  #: of the text
-    ingested_at: datetime | None = None  #: None: now, unless it is a note whose text stays
+    content_hash: str  #: hash of `text`
+    ingested_at: datetime | None = None  #: None: now, or the existing note's time if its text does not change
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +66,39 @@ class NearDuplicate:
     """Another note with nearly the same content. It is reported, never merged."""
 
     public_id: str
-    similarity: float  #: cosine of the notes' own vectors
-    best_chunk: float  #: highest cosine of a chunk of one and a chunk of the other
+    similarity: float  #: cosine of the two notes' pooled vectors
+    best_chunk: float  #: highest cosine between a chunk of one note and a chunk of the other
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarMemory:
-    """A stored memory that is nearly the same as a new one, or says something else about the same thing."""
+    """A stored memory that nearly repeats a new one, or gives another value for the same thing."""
 
     public_id: str
     relation: Relation
     text: str
     said_at: datetime
-    review_id: str  #: under which the pair waits for a decision
+    review_id: str  #: public id of the pair, which awaits a decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What came of a write: the note as it is now."""
+    """Result of a write, with the note as it is now."""
 
     note: Note
     outcome: Outcome
     index_state: IndexState
-    chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a whole note
-    similar: tuple[SimilarMemory, ...] = ()  #: of a memory whose text is new: what waits to be reviewed
+    chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a note with one chunk
+    similar: tuple[SimilarMemory, ...] = ()  #: for a new memory text: stored memories to review with it
 
     @property
     def stored_ids(self) -> list[str]:
-        """The note's id, then its chunks'."""
+        """The note's public id, then those of its chunks."""
         return [self.note.public_id, *self.chunk_ids]
 
 
 def public_chunk_ids(note: Note, content_hashes: list[str]) -> tuple[str, ...]:
-    """The chunks' public ids; none for a whole note, which is its own only chunk."""
+    """Return the chunks' public ids; empty for a note with one chunk, which goes by the note's id."""
     if not note.is_chunked:
         return ()
     return tuple(chunk_public_id(note.public_id, i, content_hash) for i, content_hash in enumerate(content_hashes))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nur.domain.drafting import end, expiry, lasting
+from nur.domain.drafting import expiry, requested_expiry, with_checked_retention
 from nur.domain.errors import BadRequest
 from nur.domain.notes import NoteMetadata, Retention
 
@@ -26,12 +26,12 @@ LATER = NOW + timedelta(days=3)
 def test_an_end_is_a_time_or_a_number_of_days(
     expires_at: datetime | None, ttl_days: float | None, expected: datetime | None
 ) -> None:
-    assert end(expires_at, ttl_days, NOW) == expected
+    assert requested_expiry(expires_at, ttl_days, NOW) == expected
 
 
 def test_a_time_and_a_number_of_days_exclude_each_other() -> None:
     with pytest.raises(BadRequest, match="exclude each other"):
-        end(LATER, 1, NOW)
+        requested_expiry(LATER, 1, NOW)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_time_and_a_number_of_days_exclude_each_other() -> None:
 )
 def test_the_retention_fits_the_end(retention: Retention, expires_at: datetime | None, expected: Retention) -> None:
     meta = NoteMetadata(retention=retention, expires_at=expires_at)
-    assert lasting(meta, NOW).retention is expected
+    assert with_checked_retention(meta, NOW).retention is expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_retention_fits_the_end(retention: Retention, expires_at: datetime |
 )
 def test_an_end_that_is_over_or_missing_is_refused(meta: NoteMetadata, reason: str) -> None:
     with pytest.raises(BadRequest, match=reason):
-        lasting(meta, NOW)
+        with_checked_retention(meta, NOW)
 
 
 @pytest.mark.parametrize(

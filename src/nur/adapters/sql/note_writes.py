@@ -132,7 +132,7 @@ def purge_note(
     outbox.cancel(connection, note.note_id, Task.DERIVE)
     forget_note(connection, note.note_id)
     audit(connection, note, "purge", context, ChangeKind.PURGED)
-    if KINDS[note.kind].ids_tell:
+    if KINDS[note.kind].ids_reveal_content:
         lines = update(audit_log).where(audit_log.c.note_id == note.note_id)
         connection.execute(lines.values(public_id=None))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.drafting import end
+from nur.domain.drafting import requested_expiry
 from nur.domain.notes import Kind, NoteMetadata
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class AddNote:
         ttl_days: float | None = None,
     ) -> Stored:
         """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
-        stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, self.clock.now()))
+        stated = replace(stated, expires_at=requested_expiry(stated.expires_at, ttl_days, self.clock.now()))
         return await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)
 
 
@@ -59,7 +59,7 @@ class AddEvent:
         """Store the event; without a time it happened now. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         now = self.clock.now()
         meta = replace(meta, occurred_at=meta.occurred_at or now)
-        stated = replace(stated, expires_at=end(stated.expires_at, ttl_days, now))
+        stated = replace(stated, expires_at=requested_expiry(stated.expires_at, ttl_days, now))
         return await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)
 
 

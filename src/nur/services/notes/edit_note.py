@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nur.domain.drafting import end, expiry, lasting
+from nur.domain.drafting import expiry, requested_expiry, with_checked_retention
 from nur.domain.errors import BadRequest, Conflict, StaleRevision
 from nur.domain.kinds import KINDS
 from nur.domain.notes import Kind, Retention
@@ -80,9 +80,9 @@ class EditNote:
         meta, now = replace(note.meta, **edit.fields), self.clock.now()
         if "source_system" in edit.fields:
             stated = Protection(sensitivity=edit.fields.get("sensitivity"), visibility=edit.fields.get("visibility"))
-            meta = self.store.protection.private(meta, stated, note.meta)
+            meta = self.store.protection.with_privacy(meta, stated, note.meta)
         if edit.ttl_days is not None or edit.fields.keys() & {"expires_at", "retention"}:
-            meta = lasting(_ending(meta, edit, now), now)
+            meta = with_checked_retention(_ending(meta, edit, now), now)
             meta = replace(meta, expires_at=expiry(meta, note.ingested_at))
         wanted = replace(note, meta=meta)
         return wanted if edit.resolved is None else _resolved(wanted, edit.resolved, now)
@@ -105,7 +105,7 @@ def _check(note: Note, edit: Edit) -> None:
 def _ending(meta: NoteMetadata, edit: Edit, now: datetime) -> NoteMetadata:
     """The description with the end that the edit asks for; another retention than `custom` has none of its own."""
     if edit.ttl_days is not None or "expires_at" in edit.fields:
-        meta = replace(meta, expires_at=end(edit.fields.get("expires_at"), edit.ttl_days, now))
+        meta = replace(meta, expires_at=requested_expiry(edit.fields.get("expires_at"), edit.ttl_days, now))
     elif meta.retention is not Retention.CUSTOM:
         meta = replace(meta, expires_at=None)
     if meta.expires_at is None and meta.retention is Retention.CUSTOM and "retention" not in edit.fields:
