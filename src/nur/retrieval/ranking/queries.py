@@ -1,4 +1,4 @@
-"""The lexical side of a question: its terms, and what each of them weighs in this store."""
+"""The terms of a question: their weights in this store, and which of them to search for."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXTRA_WEIGHT = 0.3
-"""A word that occurs as written, or an identifier as a whole, adds this much to the match of its stem or its parts."""
+"""Weight of an extra term (a word's surface form, a whole identifier) beside its main one (the stem, the parts)."""
 
 FUNCTION_WORD_WEIGHT = 0.3
-"""What "what", "did" and "the" weigh beside other words. Their idf does not tell: "what" is rare in text that states
-facts. Without the list anthropic_docs loses .015 recall@10 and miracl .016 nDCG@10; at 0 phrases of them are lost."""
+"""Weight of "what", "did" and "the" beside other words. Their idf misleads: "what" is rare in text that states facts.
+Without the list anthropic_docs loses .015 recall@10 and miracl .016 nDCG@10; at 0 phrases made of them are lost."""
 
 MOST_MATCHES = 2_000
-"""Pieces that a full-text table may have to rank for a question: its rarest terms that make no more find candidates.
-Ranking 10,000 takes 15 ms, and common words hardly change which are best; the score counts them in any case."""
+"""Most pieces that the full-text table ranks for a question: candidates are found by its rarest terms up to this many.
+Ranking 10,000 takes 15 ms, and common words hardly change which are best; the score counts them anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,22 @@ class QueryTerm:
     """A distinct term of a question."""
 
     id: int
-    word: str  #: as the asker wrote it, casefolded: for explaining a hit
-    importance: float  #: its weight before the store's statistics
+    word: str  #: as written in the question, casefolded; explains a hit
+    importance: float  #: weight without the store's statistics
 
 
-class LikeTerm(NamedTuple):
-    """A stored term that is like one of the question's."""
+class SimilarTerm(NamedTuple):
+    """A stored term that is similar to one of the question's."""
 
-    asked: int  #: the question's term
+    query_id: int  #: the question's term
     id: int
-    likeness: float  #: 0 to 1
+    similarity: float  #: 0 to 1
 
 
 class Expansion(NamedTuple):
-    """A stored term that counts as one of the question's, a little less."""
+    """A stored term that counts for one of the question's terms, times a factor."""
 
-    column: int  #: the place of the question's term
+    column: int  #: index of the question's term
     id: int
     factor: float
 
@@ -58,13 +58,13 @@ class WeighedTerms:
     """A question's terms with their weights in this store."""
 
     ids: NDArray[np.uint32]
-    importance: NDArray[np.float64]  #: before the store's statistics
-    weights: NDArray[np.float64]  #: importance times rarity
+    importance: NDArray[np.float64]  #: weight without the store's statistics
+    weights: NDArray[np.float64]  #: importance times idf
     expansions: Sequence[Expansion] = ()
 
     @property
     def total(self) -> float:
-        """What a text that matched every term perfectly would gain; unknown terms count, so that they lower a score."""
+        """Sum of the weights: the score of a perfect match. Terms that the store lacks count, and so lower scores."""
         return float(self.weights.sum()) or 1.0
 
 
@@ -73,54 +73,55 @@ NO_TERMS = WeighedTerms(np.zeros(0, np.uint32), np.zeros(0), np.zeros(0))
 
 def query_terms(question: str, analyzer: Analyzer) -> list[QueryTerm]:
     """The distinct terms of a question; a repeated word counts once."""
-    found: dict[int, QueryTerm] = {}
+    distinct: dict[int, QueryTerm] = {}
     for term in analyzer.terms(question):
         importance = EXTRA_WEIGHT if term.extra else 1.0
         if term.word in FUNCTION_WORDS:
             importance *= FUNCTION_WORD_WEIGHT
         number = term_id(term)
-        found.setdefault(number, QueryTerm(number, term.word, importance))
-    return list(found.values())
+        distinct.setdefault(number, QueryTerm(number, term.word, importance))
+    return list(distinct.values())
 
 
 def weigh(
-    terms: Sequence[QueryTerm], pieces_with: Mapping[int, int], pieces: int, like: Sequence[LikeTerm] = ()
+    terms: Sequence[QueryTerm], pieces_with: Mapping[int, int], pieces: int, similar: Sequence[SimilarTerm] = ()
 ) -> WeighedTerms:
-    """Weigh each term by its rarity: ``pieces_with[id]`` of the store's ``pieces`` pieces contain it.
+    """Weigh each term by its idf: ``pieces_with[id]`` of the store's ``pieces`` pieces contain it.
 
-    A term like it counts for it, less so where it is more common.
+    A similar term counts for it by its similarity, and less if it is the more common one.
     """
     importance = np.array([term.importance for term in terms], np.float64)
-    rarity = {
-        term: _idf(pieces_with.get(term, 0), pieces) for term in (*(one.id for one in terms), *(one.id for one in like))
+    idf = {
+        term: _idf(pieces_with.get(term, 0), pieces)
+        for term in (*(one.id for one in terms), *(one.id for one in similar))
     }
-    columns = {term.id: place for place, term in enumerate(terms)}
+    columns = {term.id: column for column, term in enumerate(terms)}
     return WeighedTerms(
         np.array([term.id for term in terms], np.uint32),
         importance,
-        importance * [rarity[term.id] for term in terms],
+        importance * [idf[term.id] for term in terms],
         [
             Expansion(
-                columns[one.asked], one.id, one.likeness * min(1.0, rarity[one.id] / max(rarity[one.asked], 1e-9))
+                columns[one.query_id], one.id, one.similarity * min(1.0, idf[one.id] / max(idf[one.query_id], 1e-9))
             )
-            for one in like
+            for one in similar
         ],
     )
 
 
 def _idf(containing: int, pieces: int) -> float:
-    """The rarity of a term, never negative (Lucene's variant)."""
+    """Inverse document frequency over pieces, never negative (Lucene's variant)."""
     return math.log(1 + (max(pieces, containing) - containing + 0.5) / (containing + 0.5))
 
 
 def candidate_terms(terms: Sequence[QueryTerm], pieces_with: Mapping[int, int]) -> list[int]:
-    """The terms that a full-text table is asked for, joined by OR: the rarest main ones, at least one.
+    """IDs of the terms to look up in the full-text table, joined by OR: the rarest main terms, at least one.
 
-    Function words are asked for when there is nothing else.
+    Function words are looked up only if the question has nothing else.
     """
     main = [term for term in terms if not term.id & 1]
-    telling = [term for term in main if term.word not in FUNCTION_WORDS] or main
-    rarest_first = sorted(telling, key=lambda term: pieces_with.get(term.id, 0))
+    content = [term for term in main if term.word not in FUNCTION_WORDS] or main
+    rarest_first = sorted(content, key=lambda term: pieces_with.get(term.id, 0))
     chosen: list[int] = []
     matches = 0
     for term in rarest_first:

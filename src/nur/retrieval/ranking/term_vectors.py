@@ -1,4 +1,4 @@
-"""What ranking stores of a text: its terms with their counts, its length in words, and the terms of its title."""
+"""A text as ranking stores it: its terms with their counts, its length in words, and the terms of its title."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 MOST = 255
-"""A term is counted up to here: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
+"""Highest stored count of a term: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
 LONGEST_HEADING = 120
-"""A longer first line is a paragraph."""
+"""Characters of a heading at most; a longer first line is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +33,30 @@ class TermVector:
 
     @classmethod
     def of(cls, counts: Mapping[int, int], length: int) -> TermVector:
-        """The term vector of counted terms."""
+        """The vector of these terms, by id; counts are capped at 255."""
         order = sorted(counts)
         return cls(np.array(order, np.uint32), np.array([min(counts[term], MOST) for term in order], np.uint8), length)
 
     def lexical_row(self) -> str:
         """The terms as words for a full-text table (FTS5, tsvector): eight hex digits each, repeated as counted.
 
-        Any tokenizer keeps such words whole, whatever script the text was in. Extra terms are in it for their document
-        frequencies; a search asks for the main ones alone.
+        Any tokenizer keeps such words whole, whatever the text's script. Extra terms are included for their document
+        frequencies; a search looks up main terms only.
         """
         return " ".join(
             row_word(term)
-            for term, times in zip(self.ids.tolist(), self.counts.tolist(), strict=True)
-            for _ in range(times)
+            for term, count in zip(self.ids.tolist(), self.counts.tolist(), strict=True)
+            for _ in range(count)
         )
 
 
 def row_word(term: int) -> str:
-    """A term's number as a word of a lexical row."""
+    """A term id as a word of a lexical row."""
     return f"{term:08x}"
 
 
 def heading(text: str, title: str | None = None) -> str:
-    """The note's title, or its first line if that is short and not all there is; empty when there is neither."""
+    """The note's title, or its first line if that is short and more text follows; else empty."""
     if title:
         return title
     first, _, rest = text.lstrip().partition("\n")
@@ -65,11 +65,11 @@ def heading(text: str, title: str | None = None) -> str:
 
 
 def encode_heading(line: str, analyzer: Analyzer) -> bytes:
-    """The heading's telling terms as stored with its note: four bytes each."""
+    """The ids of the heading's content words, as stored with its note: four bytes each."""
     ids = {term_id(term) for term in analyzer.terms(line) if term.word not in FUNCTION_WORDS}
     return np.array(sorted(ids), "<u4").tobytes()
 
 
 def decode_heading(stored: bytes) -> NDArray[np.uint32]:
-    """The terms that were stored."""
+    """The term ids that `encode_heading` stored."""
     return np.frombuffer(stored, "<u4")

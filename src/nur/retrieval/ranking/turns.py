@@ -1,11 +1,11 @@
-"""What stands beside a turn, and who speaks: evidence that decides among turns.
+"""Adjust the scores of turns by their neighbours and by who speaks.
 
-A reply often has the answer and its question the words. So a turn is credited with what its neighbours match, but never
-above the best of them: a conversation does not outrank a memory because it goes on about something.
+A reply often holds the answer, and the turn before it the question's words. So a turn is credited with the words that
+its neighbours match, but never above the best of them: a conversation does not outrank a memory by dwelling on a topic.
 
-A question about the asker ("when did I…") is answered by what the user said, not by the long reply to it; a question
-that names a speaker by that speaker's turns ("Caroline: …"). Both decide among turns: other turns lose, and none gains
-over a memory or a document.
+A question about the asker ("when did I…") is answered by what the user said, not by the long reply to it. A question
+that names a speaker is answered by that speaker's turns ("Caroline: …"). In both cases the other turns lose, so that
+no turn gains on memories and documents.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SECOND_PERSON = frozenset(
 _FIRST_PERSON_SIGNS = ("我", "私", "僕", "俺", "ฉัน", "ผม", "내가", "나는", "제가", "저는")
 _SECOND_PERSON_SIGNS = ("你", "您", "あなた", "คุณ", "당신")
 
-# "Can you remind me …" speaks to the one who searches, not about what they said.
+# "Can you remind me …" addresses the assistant that searches; it does not ask what the assistant said.
 _REQUEST = regex.compile(
     r"\b(?:(?:can|could|would|will|did) you (?:please )?)?\b(?:you )?"
     r"(?:help|tell|give|show|explain|summari[sz]e|walk|remind|provide|list|suggest)\b",
@@ -69,58 +69,58 @@ _SPEAKER = regex.compile(r"\s{0,4}(\p{L}[\w .'’-]{0,40}?)\s?[:：]\s")
 USER, ASSISTANT = "user", "assistant"
 
 NEIGHBOUR_WEIGHTS = {-1: 0.8, 1: 0.8, -2: 0.5, 2: 0.5}
-"""What a word counts that a neighbouring turn matches, by its distance. .9 and .6: within .003. Without the
-limit by the best one, everyday loses .02 MRR and LoCoMo .007 recall@10."""
+"""Weight of a word that a neighbouring turn matches, by the neighbour's distance. .9 and .6: within .003. Without the
+cap at the best turn's score, everyday loses .02 MRR and LoCoMo .007 recall@10."""
 
 FULL_WEIGHT_CHARACTERS = 600
-"""Neighbours count in full between turns up to this long, and less the longer either is: they lift short chats and
-would ruin long ones (BEAM .44 → .34 recall@10 without this gate)."""
+"""Turns up to this long get their neighbours' full weight; the longer either turn, the less. Neighbours lift short
+chats, but ruin long ones (BEAM recall@10 .44 → .34 without this gate)."""
 
 OTHER_ROLE = 0.12
 OTHER_SPEAKER = 0.12
-"""What a turn loses that is not by the one asked about. From half to twice as much: within a point."""
+"""Penalty of a turn by another role or speaker than the question is about. From half to twice as much: within .01."""
 
 SAID_BONUS = 0.08
-"""What turns gain when a question asks what was said: then a conversation holds the answer, not a document.
+"""Bonus of all turns when the question asks what was said: a conversation holds the answer, not a document.
 0: everyday who_said recall@5 −.05."""
 
 
 class AskedSpeaker(NamedTuple):
     """Whose turns a question is about."""
 
-    role: str | None  #: None: anybody's
-    asks_what_was_said: bool  #: so a conversation holds the answer
+    role: str | None  #: None: anyone's
+    asks_what_was_said: bool  #: so the answer is in a conversation
 
 
 def asked_speaker(question: str) -> AskedSpeaker:
-    """Whose turns a question is about, by its pronouns and by whether it asks what was said."""
-    plain = _PLEA.sub(" ", question)
-    words = _spoken_words(_REQUEST.sub(" ", plain))
+    """Whose turns a question is about, judged by its pronouns and by whether it asks what was said."""
+    without_pleas = _PLEA.sub(" ", question)
+    words = _spoken_words(_REQUEST.sub(" ", without_pleas))
     first = _mentions(words, question, _FIRST_PERSON, _FIRST_PERSON_SIGNS)
     second = _mentions(words, question, _SECOND_PERSON, _SECOND_PERSON_SIGNS)
-    said = _SAID.search(plain) is not None
+    said = _SAID.search(without_pleas) is not None
     if second:
-        is_assistant = (said or not first) and _EITHER.search(plain) is None
+        is_assistant = (said or not first) and _EITHER.search(without_pleas) is None
         return AskedSpeaker(ASSISTANT if is_assistant else None, asks_what_was_said=True)
     return AskedSpeaker(USER if first else None, asks_what_was_said=said)
 
 
 def speaker(opening: str) -> str | None:
     """The name before the colon that opens a turn ("Caroline: Hey!"), casefolded."""
-    if ":" not in opening and "：" not in opening:  # most turns name nobody, and this is sixty times faster
+    if ":" not in opening and "：" not in opening:  # sixty times faster for turns that name nobody, i.e. most
         return None
-    found = _SPEAKER.match(opening)
-    return found.group(1).casefold() if found else None
+    match = _SPEAKER.match(opening)
+    return match.group(1).casefold() if match else None
 
 
 def names(question: str) -> frozenset[str]:
-    """The question's words, casefolded, without possessives: what a speaker's name is looked for in."""
+    """The question's words, casefolded, without possessives: a speaker named among them is asked about."""
     folded = question.casefold().replace("’", "'")
     return frozenset(word.removesuffix("'s").strip("'") for word in _WORD.findall(folded))
 
 
 def _spoken_words(question: str) -> set[str]:
-    """The words, and what stands before their apostrophes: "j'ai" has "j"."""
+    """The question's words, and the part of each before an apostrophe: "j'ai" adds "j"."""
     words = _WORD.findall(question.casefold().replace("’", "'"))
     return {*words, *(word.split("'")[0] for word in words)}
 
@@ -131,31 +131,31 @@ def _mentions(words: set[str], question: str, pronouns: frozenset[str], signs: t
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turns of a pool, and where their pieces are."""
+    """The turns among the scored chunks, and their pieces."""
 
-    pieces: NDArray[np.int64]  #: the pieces of turns, those of a turn one after the other
-    first: NDArray[np.int64]  #: where each turn's pieces begin in `pieces`
-    of_piece: NDArray[np.int64]  #: the turn of each of `pieces`
+    pieces: NDArray[np.int64]  #: indices of all pieces of turns, grouped by turn
+    first: NDArray[np.int64]  #: start of each turn's group in `pieces`
+    of_piece: NDArray[np.int64]  #: the turn that each of `pieces` belongs to
     characters: NDArray[np.float64]
-    beside: Sequence[tuple[float, NDArray[np.int64]]]  #: by distance: its weight, and each turn's neighbour or -1
+    neighbours: Sequence[tuple[float, NDArray[np.int64]]]  #: per distance: weight, and each turn's neighbour or -1
     roles: NDArray[np.str_]
     speakers: Sequence[str | None]
 
 
 def with_context(
-    question: str, views: Sequence[ScoringView], chunks: NDArray[np.int64], found: PieceScores
+    question: str, views: Sequence[ScoringView], chunks: NDArray[np.int64], pieces: PieceScores
 ) -> NDArray[np.float64]:
-    """The pieces' scores with what their neighbours and speakers tell; `chunks` has the view of each piece."""
+    """The pieces' scores, adjusted by neighbouring turns and speakers; `chunks` has the index of each piece's view."""
     turns = _find(views, chunks)
     if turns is None:
-        return found.scores
-    scores = found.scores.copy()
-    scores[turns.pieces] += (_from_neighbours(turns, found) + _from_speakers(turns, question))[turns.of_piece]
+        return pieces.scores
+    scores = pieces.scores.copy()
+    scores[turns.pieces] += (_from_neighbours(turns, pieces) + _from_speakers(turns, question))[turns.of_piece]
     return scores
 
 
 def _find(views: Sequence[ScoringView], chunks: NDArray[np.int64]) -> Turns | None:
-    """The turns among these chunks that have pieces; None when there is none."""
+    """The turns among these chunks, if they have pieces; None if there are none."""
     numbers: dict[tuple[str, int], int] = {}
     has_pieces = np.bincount(chunks, minlength=len(views)) > 0
     turn_of = np.array(
@@ -171,51 +171,51 @@ def _find(views: Sequence[ScoringView], chunks: NDArray[np.int64]) -> Turns | No
     order = np.argsort(of_piece, kind="stable")
     pieces = order[of_piece[order] >= 0]
     characters = np.zeros(len(numbers))
-    heads: dict[int, ScoringView] = {}
+    first_chunks: dict[int, ScoringView] = {}
     for view, turn in zip(views, turn_of.tolist(), strict=True):
         if turn >= 0:
             characters[turn] += view.characters
-            heads[turn] = min(view, heads.get(turn, view), key=lambda one: one.chunk_index)
-    beside = [
+            first_chunks[turn] = min(view, first_chunks.get(turn, view), key=lambda one: one.chunk_index)
+    neighbours = [
         (weight, np.array([numbers.get((conversation, index + step), -1) for conversation, index in numbers], np.int64))
         for step, weight in NEIGHBOUR_WEIGHTS.items()
     ]
-    ordered = [heads[turn] for turn in range(len(numbers))]
+    ordered = [first_chunks[turn] for turn in range(len(numbers))]
     return Turns(
         pieces=pieces,
         first=np.flatnonzero(np.diff(of_piece[pieces], prepend=-1)),
         of_piece=of_piece[pieces],
         characters=characters,
-        beside=beside,
+        neighbours=neighbours,
         roles=np.array([view.role or "" for view in ordered]),
         speakers=[speaker(view.opening) for view in ordered],
     )
 
 
-def _from_neighbours(turns: Turns, found: PieceScores) -> NDArray[np.float64]:
-    """What each turn gains from its neighbours: the words they match and it does not, up to the best one's score."""
-    own = np.maximum.reduceat(found.matched[turns.pieces], turns.first, axis=0)
-    best = np.maximum.reduceat(found.scores[turns.pieces], turns.first)
+def _from_neighbours(turns: Turns, pieces: PieceScores) -> NDArray[np.float64]:
+    """Each turn's gain from words that only its neighbours match; capped at the score of the best of them."""
+    matched = np.maximum.reduceat(pieces.matched[turns.pieces], turns.first, axis=0)
+    best = np.maximum.reduceat(pieces.scores[turns.pieces], turns.first)
     gate = np.minimum(1.0, FULL_WEIGHT_CHARACTERS / np.maximum(turns.characters, 1.0))
-    lent = np.zeros_like(own)
-    most = best.copy()
-    for weight, other in turns.beside:
+    borrowed = np.zeros_like(matched)
+    cap = best.copy()
+    for weight, other in turns.neighbours:
         exists = other >= 0
         share = np.where(exists, weight * gate * gate[other], 0.0)
-        lent = np.maximum(lent, share[:, None] * own[other])
-        most = np.maximum(most, np.where(exists, best[other], best))
-    gained: NDArray[np.float64] = np.minimum(np.maximum(lent - own, 0.0) @ found.weights, most - best)
-    return gained
+        borrowed = np.maximum(borrowed, share[:, None] * matched[other])
+        cap = np.maximum(cap, np.where(exists, best[other], best))
+    gain: NDArray[np.float64] = np.minimum(np.maximum(borrowed - matched, 0.0) @ pieces.weights, cap - best)
+    return gain
 
 
 def _from_speakers(turns: Turns, question: str) -> NDArray[np.float64]:
-    """What each turn loses when another speaker is asked about, and what all gain when a saying is asked for."""
+    """Each turn's penalty if the question is about another speaker, and all turns' bonus if it asks what was said."""
     asked, named = asked_speaker(question), names(question)
     change = np.full(len(turns.roles), SAID_BONUS if asked.asks_what_was_said else 0.0)
     if asked.role is not None:
         change -= OTHER_ROLE * ((turns.roles != asked.role) & (turns.roles != ""))
-    is_named = np.array([one is not None and not named.isdisjoint(one.split()) for one in turns.speakers])
+    is_named = np.array([name is not None and not named.isdisjoint(name.split()) for name in turns.speakers])
     if is_named.any():
-        has_name = np.array([one is not None for one in turns.speakers])
+        has_name = np.array([name is not None for name in turns.speakers])
         change -= OTHER_SPEAKER * (has_name & ~is_named)
     return change

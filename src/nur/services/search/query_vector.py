@@ -17,8 +17,8 @@ import numpy as np
 
 from nur.ports.chunks import UNKNOWN
 from nur.ports.embedder import PieceEmbedder, TokenTable
-from nur.retrieval.ranking.like_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.queries import FUNCTION_WORD_WEIGHT
+from nur.retrieval.ranking.similar_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS

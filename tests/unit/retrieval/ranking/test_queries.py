@@ -12,8 +12,8 @@ from nur.retrieval.ranking.queries import (
     FUNCTION_WORD_WEIGHT,
     MOST_MATCHES,
     NO_TERMS,
-    LikeTerm,
     QueryTerm,
+    SimilarTerm,
     candidate_terms,
     query_terms,
     weigh,
@@ -68,11 +68,11 @@ def test_counts_that_are_newer_than_the_stores_size_weigh_no_less_than_nothing()
         (500, 0.7 * idf(500) / idf(10)),  # more common: counts less
     ],
 )
-def test_a_like_term_counts_by_its_likeness_and_less_where_it_is_more_common(
+def test_a_similar_term_counts_by_its_similarity_and_less_where_it_is_more_common(
     pieces_with_like: int, factor: float
 ) -> None:
     counts = {TEA: 10, 80: pieces_with_like}
-    (found,) = weigh(QUESTION, counts, PIECES, [LikeTerm(TEA, 80, 0.7)]).expansions
+    (found,) = weigh(QUESTION, counts, PIECES, [SimilarTerm(TEA, 80, 0.7)]).expansions
     assert (found.column, found.id) == (1, 80)
     assert found.factor == pytest.approx(factor)
 

@@ -12,7 +12,7 @@ from nur.domain.search import Fusion
 from nur.retrieval.calibration import LOCAL, ModelCalibration
 from nur.retrieval.pieces.stored import decode_pieces
 from nur.retrieval.pieces.vectors import mean_vectors, quantised
-from nur.retrieval.ranking.queries import LikeTerm, query_terms, weigh
+from nur.retrieval.ranking.queries import SimilarTerm, query_terms, weigh
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from tests.candidates import TOKENS, a_candidate
@@ -112,9 +112,9 @@ def test_a_title_counts_for_every_piece_of_its_note_and_less_than_the_words_them
 def test_a_word_like_the_questions_counts_less_than_the_word_itself() -> None:
     terms = query_terms(QUESTION, ANALYZER)
     tea, brew = (next(term.id for term in query_terms(word, ANALYZER) if not term.id & 1) for word in ("tea", "brew"))
-    like = weigh(terms, {}, 10, [LikeTerm(tea, brew, 0.6)])
+    expanded = weigh(terms, {}, 10, [SimilarTerm(tea, brew, 0.6)])
     own, near, other = (a_candidate(f"{word} is served at four.") for word in ("Tea", "Brew", "Soup"))
-    question = PieceQuestion(QUESTION, like, None)
+    question = PieceQuestion(QUESTION, expanded, None)
     by_chunk = {one.candidate.chunk_key: one.lexical for one in rank(question, [own, near, other], [], UNASKED, LOCAL)}
     assert by_chunk[own.chunk_key] > by_chunk[near.chunk_key] > by_chunk[other.chunk_key]
 

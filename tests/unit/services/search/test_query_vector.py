@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nur.ports.chunks import CorpusStatistics, TermFrequency
-from nur.retrieval.ranking.like_words import UNRANKED_TOKENS
+from nur.retrieval.ranking.similar_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
 from nur.services.search.query_vector import (

@@ -1,4 +1,4 @@
-"""Stored words like a question's: near in meaning, or spelt nearly alike."""
+"""Stored words similar to a question's: near in meaning, or spelt nearly alike."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from nur.ports.chunks import StoredWord
-from nur.retrieval.ranking.like_words import (
+from nur.retrieval.ranking.queries import QueryTerm
+from nur.retrieval.ranking.similar_words import (
     LEAST_COSINE,
     MEANING_WEIGHT,
-    MOST_LIKE,
+    MOST_SIMILAR,
     SPELLING_WEIGHT,
     UNRANKED_TOKENS,
-    LikeWords,
+    SimilarWords,
 )
-from nur.retrieval.ranking.queries import QueryTerm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """One token per word; words that were not named have none, and are like nothing."""
+    """One token per word; words that were not named have none, and are similar to nothing."""
 
     def __init__(self, cosines: dict[str, float] | None = None) -> None:
         """The cosine of each word with the word "asked"."""
@@ -39,19 +39,19 @@ class Table:
         return [np.array([names.index(text)] if text in names else [], np.int64) for text in texts]
 
 
-def stored(words: Sequence[str], table: Table) -> LikeWords:
+def stored(words: Sequence[str], table: Table) -> SimilarWords:
     """A store with these words; the term of the first is 100, of the next 102 and so on."""
-    found = LikeWords()
+    found = SimilarWords()
     found.add([StoredWord(place, 100 + 2 * place, word) for place, word in enumerate(words)], table)
     return found
 
 
-def likeness(asked: str, words: Sequence[str], table: Table | None = None, term: int = 2) -> dict[str, float]:
-    """How like each of the stored words is to the one asked for."""
+def similarity(asked: str, words: Sequence[str], table: Table | None = None, term: int = 2) -> dict[str, float]:
+    """The similarity of each stored word to the one asked for."""
     table = table or Table()
-    found = stored(words, table).like([QueryTerm(term, asked, 1.0)], table)
-    assert {one.asked for one in found} <= {term}
-    return {words[(one.id - 100) // 2]: one.likeness for one in found if one.likeness > 0}
+    found = stored(words, table).similar_to([QueryTerm(term, asked, 1.0)], table)
+    assert {one.query_id for one in found} <= {term}
+    return {words[(one.id - 100) // 2]: one.similarity for one in found if one.similarity > 0}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def likeness(asked: str, words: Sequence[str], table: Table | None = None, term:
     ],
 )
 def test_words_that_begin_alike_count_by_the_share_in_common(asked: str, other: str, expected: float | None) -> None:
-    assert likeness(asked, ["unlike", other]).get(other) == pytest.approx(expected)
+    assert similarity(asked, ["unlike", other]).get(other) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_words_that_begin_alike_count_by_the_share_in_common(asked: str, other: 
 def test_words_near_in_meaning_count_from_nothing_at_the_threshold_to_the_weight(
     cosine: float, expected: float | None
 ) -> None:
-    found = likeness("asked", ["near", "other"], Table({"near": cosine}))
+    found = similarity("asked", ["near", "other"], Table({"near": cosine}))
     assert found.get("near") == pytest.approx(expected, abs=1e-6)
     assert "other" not in found
 
@@ -94,16 +94,16 @@ def test_the_nearest_words_count_and_the_word_itself_is_none_of_them() -> None:
     cosines = {f"word{letter}": 0.5 + place / 100 for place, letter in enumerate("abcdefghijklmnopqrst")}
     table = Table(cosines)
     words = ["asked", *cosines]
-    found = likeness("asked", words, table, term=100)  # the store's own term for it
-    assert sorted(found) == sorted(cosines)[-MOST_LIKE:]
+    found = similarity("asked", words, table, term=100)  # the store's own term for it
+    assert sorted(found) == sorted(cosines)[-MOST_SIMILAR:]
 
 
-def test_the_larger_likeness_counts_of_a_word_that_is_near_and_begins_alike() -> None:
+def test_a_word_that_is_near_and_begins_alike_counts_by_the_larger_similarity() -> None:
     spelling = SPELLING_WEIGHT * 5 / 6
     table = Table({"askedx": 0.5})
-    assert likeness("asked", ["askedx"], table)["askedx"] == pytest.approx(spelling)
+    assert similarity("asked", ["askedx"], table)["askedx"] == pytest.approx(spelling)
     table = Table({"askedx": 1.0})
-    assert likeness("asked", ["askedx"], table)["askedx"] == pytest.approx(MEANING_WEIGHT)
+    assert similarity("asked", ["askedx"], table)["askedx"] == pytest.approx(MEANING_WEIGHT)
 
 
 @pytest.mark.parametrize(
@@ -114,26 +114,26 @@ def test_the_larger_likeness_counts_of_a_word_that_is_near_and_begins_alike() ->
     ],
 )
 def test_function_words_and_words_as_written_have_none(asked: str, term: int) -> None:
-    assert likeness(asked, ["whatever", "near"], Table({"near": 1.0}), term=term) == {}
+    assert similarity(asked, ["whatever", "near"], Table({"near": 1.0}), term=term) == {}
 
 
 def test_other_scripts_and_very_short_words_are_compared_by_spelling_alone() -> None:
     table = Table({"чайник": 1.0, "чайники": 1.0, "ab": 1.0, "near": 1.0})
-    assert likeness("ab", ["near"], table) == {}
-    assert likeness("чайник", ["near", "чайники"], table) == {"чайники": pytest.approx(SPELLING_WEIGHT * 6 / 7)}
+    assert similarity("ab", ["near"], table) == {}
+    assert similarity("чайник", ["near", "чайники"], table) == {"чайники": pytest.approx(SPELLING_WEIGHT * 6 / 7)}
 
 
 def test_a_store_without_words_has_none_and_words_added_later_are_found() -> None:
     table = Table({"near": 1.0, "later": 1.0})
     asked = [QueryTerm(2, "asked", 1.0)]
-    words = LikeWords()
+    words = SimilarWords()
     words.add([], table)
-    assert (len(words), words.like(asked, table)) == (0, [])
+    assert (len(words), words.similar_to(asked, table)) == (0, [])
     words.add([StoredWord(1, 10, "near")], table)
-    assert [one.id for one in words.like(asked, table)] == [10]
-    assert [one.id for one in words.like(asked, table)] == [10]  # the second time from what is known
+    assert [one.id for one in words.similar_to(asked, table)] == [10]
+    assert [one.id for one in words.similar_to(asked, table)] == [10]  # the second time from what is known
     words.add([StoredWord(2, 12, "later")], table)
-    assert [one.id for one in words.like(asked, table)] == [10, 12]
+    assert [one.id for one in words.similar_to(asked, table)] == [10, 12]
     assert len(words) == 2
 
 
@@ -153,5 +153,5 @@ class Spelling(Table):
 
 def test_words_of_other_scripts_are_near_others_only_where_the_model_knows_them() -> None:
     table = Spelling({"деньги": 1.0, "money": 0.95})
-    assert likeness("деньги", ["money"], table)["money"] == pytest.approx(MEANING_WEIGHT * 0.55 / 0.6, abs=1e-5)
-    assert likeness("слова", ["money", "слово"], table) == {}
+    assert similarity("деньги", ["money"], table)["money"] == pytest.approx(MEANING_WEIGHT * 0.55 / 0.6, abs=1e-5)
+    assert similarity("слова", ["money", "слово"], table) == {}
