@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.files import FILE
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.bootstrap import assemble
@@ -115,7 +114,7 @@ class World:
         """Go on with another index."""
         self.index = index
         self.services = assemble(
-            self._settings, self.stores, index, self.embedder, NoReranker(), self.clock, [self.deriver.deriver]
+            self._settings, self.stores, index, self.embedder, None, self.clock, [self.deriver.deriver]
         )
         self.services.index_worker.jitter = lambda: 0.0
 

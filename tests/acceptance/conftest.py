@@ -11,7 +11,6 @@ import pytest_asyncio
 from mcp import Client
 
 from nur import bootstrap
-from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.entrypoints.mcp.server import make_server, tools
 from nur.settings import load
@@ -113,7 +112,7 @@ async def _without_jobs(
     clock, loaded = clock or ManualClock(), load(**settings)
     stores = SqliteStores(loaded.nur_data_dir, run)
     services = bootstrap.assemble(
-        loaded, stores, InMemoryVectorIndex(clock), embedder or InMemoryEmbedder(), NoReranker(), clock
+        loaded, stores, InMemoryVectorIndex(clock), embedder or InMemoryEmbedder(), None, clock
     )
     await stores.open(clock.now())
     try:

@@ -21,7 +21,6 @@ import psutil
 from sqlalchemy import text
 
 from nur.adapters.pgvector.vector_index import LEAST_RESCORED, PgVectorIndex
-from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.stores import PostgresStores
 from nur.adapters.sql.sqlite.stores import SqliteStores
@@ -151,7 +150,7 @@ async def _services(
     clock = SystemClock()
     await stores.open(clock.now())
     try:
-        services = assemble(load(), stores, index, embedder, NoReranker(), clock)
+        services = assemble(load(), stores, index, embedder, None, clock)
         if opened:
             await index.open()
         for content in baselines.english_documents(STORED, words=60, seed=3):

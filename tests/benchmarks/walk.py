@@ -18,7 +18,6 @@ from mcp import Client
 
 import nur
 from nur import bootstrap
-from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.bootstrap.embedders import store_embedder
 from nur.bootstrap.indexes import make_index
@@ -83,7 +82,7 @@ async def _opened(folder: Path, run: CountingRunner) -> AsyncIterator[Services]:
     await stores.open(clock.now())
     embedder = await store_embedder(settings, stores, clock)
     index = make_index(settings, stores, embedder.model, "store", embedder.model.version, clock)
-    services = bootstrap.assemble(settings, stores, index, embedder, NoReranker(), clock)
+    services = bootstrap.assemble(settings, stores, index, embedder, None, clock)
     await services.watch_index.open()
     try:
         yield services

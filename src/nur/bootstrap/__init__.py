@@ -55,7 +55,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         index = make_index(settings, stores, embedder.model, store_id, first, clock)
         stack.push_async_callback(index.close)
         reranker = make_reranker(settings)
-        stack.push_async_callback(reranker.close)
+        if reranker is not None:
+            stack.push_async_callback(reranker.close)
         services = assemble(settings, stores, index, embedder, reranker, clock)
         stack.push_async_callback(services.search_log.close)
         stack.push_async_callback(services.ingest_file.reader.close)

@@ -86,7 +86,7 @@ class Parts:
     stores: Stores
     index: VectorIndex
     embedder: Embedder
-    reranker: Reranker
+    reranker: Reranker | None
     clock: Clock
     derivers: Sequence[Deriver] | None = None  #: None: those of Nur
 
@@ -261,6 +261,14 @@ class Parts:
         )
 
     @cached_property
+    def rerank(self) -> Rerank | None:
+        """Asks the reranker; None without one."""
+        settings = self.settings
+        if self.reranker is None:
+            return None
+        return Rerank(self.reranker, self.stores.chunks, self.clock, settings.rerank_deadline, settings.rerank_top)
+
+    @cached_property
     def search(self) -> Search:
         """Answers questions."""
         embedder = self.embedder
@@ -280,9 +288,7 @@ class Parts:
                 compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),
                 reads_model_vectors=isinstance(embedder, PieceEmbedder),
             ),
-            rerank=Rerank(
-                self.reranker, self.stores.chunks, self.clock, self.settings.rerank_deadline, self.settings.rerank_top
-            ),
+            rerank=self.rerank,
             extract_passages=ExtractPassages(self.stores.chunks, self.clock),
             as_known=AsKnown(self.stores.archive),
             search_log=self.search_log,

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 
-def make_reranker(settings: Settings) -> Reranker:
-    """The configured reranker; without one, hits keep their order. Raises BadConfiguration."""
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The configured reranker; None: hits keep their order. Raises BadConfiguration."""
     if settings.rerank == "http" and settings.rerank_url is not None:
         from nur.adapters.rerank.http import HttpReranker
 
@@ -25,6 +25,4 @@ def make_reranker(settings: Settings) -> Reranker:
         except ImportError as error:
             raise BadConfiguration("RERANK=onnx needs an extra: pip install 'nur-memory[onnx]'") from error
         return OnnxReranker(Path(settings.rerank_model))
-    from nur.adapters.rerank.none import NoReranker
-
-    return NoReranker()
+    return None

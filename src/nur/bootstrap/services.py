@@ -119,7 +119,7 @@ def assemble(
     stores: Stores,
     index: VectorIndex,
     embedder: Embedder,
-    reranker: Reranker,
+    reranker: Reranker | None,
     clock: Clock,
     derivers: Sequence[Deriver] | None = None,
 ) -> Services:

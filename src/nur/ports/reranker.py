@@ -13,12 +13,12 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """`none`, or the model's name."""
+        """The model's name."""
         ...
 
     @property
     def max_chars(self) -> int:
-        """Characters of a passage that it reads; 0 when it has no opinion on anything and need not be asked."""
+        """Characters of a passage that it reads."""
         ...
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nur import bootstrap
-from nur.adapters.rerank.none import NoReranker
 from nur.adapters.sql.sqlite.stores import SqliteStores
 from nur.domain.filters import NoteFilter
 from nur.domain.search import SearchRequest
@@ -48,7 +47,7 @@ class Nur:
     """A whole Nur: its store is on disk, its clock, embedder and vector index in memory."""
 
     folder: Path
-    reranker: Reranker = field(default_factory=NoReranker)
+    reranker: Reranker | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -117,7 +116,7 @@ async def open_nur(new_folder: Callable[[], Path]) -> AsyncIterator[OpenNur]:
     async with contextlib.AsyncExitStack() as stack:
 
         async def opened(reranker: Reranker | None = None, **settings: Any) -> Nur:
-            nur = Nur(new_folder(), reranker or NoReranker(), settings)
+            nur = Nur(new_folder(), reranker, settings)
             await nur.stores.open(nur.clock.now())
             stack.push_async_callback(nur.stores.close)
             return nur

@@ -34,7 +34,8 @@ def audit(
     other: NoteId | None = None,
 ) -> None:
     """Add a line. Without a `change` it is no change of the note: it was embedded or cut again."""
-    keep_reservation(connection, context)
+    if context.reservation is not None:
+        keep_reservation(connection, context, context.reservation)
     if connection.dialect.name == "postgresql":  # numbers are drawn before lines are committed
         connection.execute(_SHARE, {"key": WRITERS_LOCK})
     connection.execute(

@@ -56,21 +56,22 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
     """What both rankers find, read and filtered in one snapshot."""
     by_words = _by_words(connection, lexical_index, query)
     near = _nearest(connection, query)
-    timed = by_time(connection, lexical_index, query)
+    timed = by_time(connection, lexical_index, query) if query.windows else []
     keys = list(dict.fromkeys([*near.cosines, *by_words.chunks, *timed]))
     views = scoring_views(connection, keys, query.where, query.now)
     views += _replaced(connection, query, near.cosines, {view.chunk_key for view in views})
     visible = {view.chunk_key for view in views}
     views, context_turns = _with_turns(connection, views, query)
     views, superseded = with_superseders(connection, views, query)
-    views = known(connection, views, query.known_at)
+    if query.known_at is not None:
+        views = known(connection, views, query.known_at)
     return CandidateSet(
         views=views,
         context_turns=context_turns,
         cosines=_cosines(connection, query, views, near.cosines) if near.is_complete else {},
         model_vectors=_model_vectors(connection, query, [*views, *context_turns]),
         not_visible=[key for key in keys if key not in visible],
-        in_window=in_window(connection, views, query.windows),
+        in_window=in_window(connection, views, query.windows) if query.windows else frozenset(),
         dated=dated(connection, views) if query.asks_when else frozenset(),
         superseded=superseded,
         has_more=by_words.has_more or len(near.cosines) >= query.limit,
@@ -91,7 +92,7 @@ def candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuery
         context_turns=[*context_turns, *others],
         cosines=_cosines(connection, query, own, {}),
         model_vectors=_model_vectors(connection, query, [*near, *context_turns]),
-        in_window=in_window(connection, own, query.windows),
+        in_window=in_window(connection, own, query.windows) if query.windows else frozenset(),
         dated=dated(connection, own) if query.asks_when else frozenset(),
     )
 

@@ -29,8 +29,6 @@ _audit = audit_log.c
 
 def by_time(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> list[ChunkKey]:
     """Chunks in the asked windows: those with the question's words, best first, then the latest."""
-    if not query.windows:
-        return []
     matching = and_(chunks_matching(query.where, query.now), _in_windows(query.windows))
     worded = lexical_index.search(connection, query.terms, matching, query.limit).chunks
     if len(worded) >= query.limit:
@@ -49,8 +47,6 @@ def in_window(
     connection: Connection, views: Sequence[ScoringView], windows: Sequence[AskedWindow]
 ) -> frozenset[ChunkKey]:
     """The candidates that were said in one of the windows, or name a time in one."""
-    if not windows:
-        return frozenset()
     keys = [view.chunk_key for view in views]
     said = (
         select(_chunks.chunk_key)
@@ -94,13 +90,11 @@ def _names(window: AskedWindow) -> ColumnElement[bool]:
     return and_(_times.first_day < window.end_day, _times.end_day > window.first_day)
 
 
-def known(connection: Connection, views: list[ScoringView], moment: datetime | None) -> list[ScoringView]:
-    """The candidates whose notes were stored by then; all where no moment is asked for.
+def known(connection: Connection, views: list[ScoringView], moment: datetime) -> list[ScoringView]:
+    """The candidates whose notes were stored by then.
 
     A note whose text was replaced since counts as stored when its first text was: the audit log has that.
     """
-    if moment is None or not views:
-        return views
     earlier = select(_audit.note_id).where(_audit.note_id == _notes.note_id, _audit.at <= moment).exists()
     query = select(_notes.note_id).where(
         _notes.note_id.in_({view.note_id for view in views}), or_(_notes.ingested_at <= moment, earlier)

@@ -18,31 +18,26 @@ class StoreCondition:
 
     def __init__(self, cause_of: Callable[[BaseException], str]) -> None:
         self._cause_of = cause_of
-        self._problem: NurError | None = None
-
-    @property
-    def problem(self) -> NurError | None:
-        """Why the store could not be used; None: nothing is known to be wrong."""
-        return self._problem
+        self.problem: NurError | None = None  #: why the store could not be used; None: nothing is known to be wrong
 
     def failed(self, error: NurError) -> None:
         """A read or write failed because of the store. Logs each kind of failure once."""
-        if isinstance(self._problem, StoreDamaged):
+        if isinstance(self.problem, StoreDamaged):
             return
-        if type(error) is not type(self._problem):
+        if type(error) is not type(self.problem):
             write = log.critical if isinstance(error, StoreUnusable) else log.error
             cause = self._cause_of(error.__cause__ or error)
             write("store_failed", error=error.code, cause=cause, message=str(error))
-        self._problem = error
+        self.problem = error
 
     def read(self) -> None:
         """A read succeeded. On a full disk reads do, and writes do not."""
-        if self._problem is not None and not isinstance(self._problem, StoreFull):
+        if self.problem is not None and not isinstance(self.problem, StoreFull):
             self.wrote()
 
     def wrote(self) -> None:
         """A write was committed."""
-        if self._problem is None or isinstance(self._problem, StoreDamaged):
+        if self.problem is None or isinstance(self.problem, StoreDamaged):
             return
-        self._problem = None
+        self.problem = None
         log.info("store_recovered")

@@ -73,11 +73,9 @@ def _is_key(tenant: str, key: str) -> tuple[ColumnElement[bool], ColumnElement[b
     return _keys.tenant_id == tenant, _keys.idempotency_key == key
 
 
-def keep_reservation(connection: Connection, context: WriteContext) -> None:
+def keep_reservation(connection: Connection, context: WriteContext, key: str) -> None:
     """See that the call still has its key, and that it has it until the write is committed. Raises CallInProgress."""
-    if context.reservation is None:
-        return
-    own = select(_keys.call_id).where(*_is_key(context.principal.tenant, context.reservation))
+    own = select(_keys.call_id).where(*_is_key(context.principal.tenant, key))
     if connection.execute(own.with_for_update(read=True, key_share=True)).scalar() != context.call_id:
         raise CallInProgress("Another call under this Idempotency-Key has taken over; nothing was written.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nur.domain.search import Passage, Payload
+from nur.domain.search import Passage
 from nur.retrieval.currency.statements import covered, telling_shares
 from nur.retrieval.pieces.atoms import find_atoms
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nur.domain.archive import NoteVersion
     from nur.domain.notes import Note
-    from nur.domain.search import Hit, SearchRequest
+    from nur.domain.search import Hit
     from nur.ports.archive import Archive
     from nur.retrieval.currency.statements import Shares
     from nur.retrieval.ranking.queries import WeighedTerms
@@ -30,17 +30,15 @@ class AsKnown:
 
     archive: Archive
 
-    async def __call__(self, request: SearchRequest, terms: WeighedTerms, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits as of the asked moment; a hit is left out where the text that it had then is no longer kept."""
-        if request.as_of is None:
-            return list(hits)
+    async def __call__(self, hits: Iterable[Hit], moment: datetime, terms: WeighedTerms, *, whole: bool) -> list[Hit]:
+        """The hits as of `moment`, `whole`: with full texts. Leaves out hits whose text of then is no longer kept."""
         shares = telling_shares(terms)
         shown = []
         for hit in hits:
-            if not changed_since(hit.note, request.as_of):
+            if not changed_since(hit.note, moment):
                 shown.append(hit)
-            elif (version := await self._version(hit.note, request.as_of)) is not None:
-                shown.append(_as_it_was(hit, version, shares, whole=request.payload is Payload.TEXTS))
+            elif (version := await self._version(hit.note, moment)) is not None:
+                shown.append(_as_it_was(hit, version, shares, whole=whole))
         return shown
 
     async def _version(self, note: Note, moment: datetime) -> NoteVersion | None:

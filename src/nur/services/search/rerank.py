@@ -48,14 +48,9 @@ class Rerank:
     deadline_seconds: float
     top: int
 
-    @property
-    def asks(self) -> int:
-        """How many hits the reranker scores."""
-        return self.top if self.reranker.max_chars else 0
-
     async def __call__(self, request: SearchRequest, groups: Sequence[HitGroup], terms: WeighedTerms) -> Reranked:
         """The hits in the reranker's order; in their own, and degraded, when it does not answer in time."""
-        asked, rest = groups[: self.asks], groups[self.asks :]
+        asked, rest = groups[: self.top], groups[self.top :]
         if not asked:
             return Reranked(groups)
         try:

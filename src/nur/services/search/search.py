@@ -9,7 +9,7 @@ from uuid import uuid4
 from nur.domain.kinds import collections_of
 from nur.domain.notes import Kind
 from nur.domain.notices import Closeness, search_notice
-from nur.domain.search import EmptyReason, Fusion, Mode, SearchResult
+from nur.domain.search import EmptyReason, Fusion, Mode, Payload, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
@@ -23,6 +23,7 @@ from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.ranking.scores import time_bonuses
 from nur.retrieval.times.find import with_times
 from nur.services.search.current_first import by_rules, decided
+from nur.services.search.rerank import Rerank, Reranked
 from nur.services.search.search_log import SearchRun, Stopwatch
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from nur.services.privacy import PrivacyFilter
     from nur.services.search.as_known import AsKnown
     from nur.services.search.extract_passages import ExtractPassages
-    from nur.services.search.rerank import Rerank
     from nur.services.search.retrieve import Retrieve, Retrieved
     from nur.services.search.search_log import SearchLog
 
@@ -53,7 +53,7 @@ class Search:
     """Answers questions from everything stored."""
 
     retrieve: Retrieve
-    rerank: Rerank
+    rerank: Rerank | None
     extract_passages: ExtractPassages
     as_known: AsKnown
     search_log: SearchLog
@@ -94,7 +94,7 @@ class Search:
             listed = best_notes(ranked, floor, found.candidates.superseded)
             groups = fold_duplicates(listed.notes, found.candidates.lookalikes)
         stopwatch.lap("rank")
-        ordered = await self.rerank(request, groups, found.question.terms)
+        ordered = await self.rerank(request, groups, found.question.terms) if self.rerank else Reranked(groups)
         stopwatch.lap("rerank")
         current = decided(found, ordered.groups)
         read = await self.extract_passages.read(request, ranked, current.groups, MOST_STATEMENTS)
@@ -102,7 +102,9 @@ class Search:
         ordered = replace(ordered, groups=current.groups)
         best = current.groups[: request.limit]
         hits = self.extract_passages.extract(request, found.question.terms, ranked, best, ordered.scores, read)
-        hits = await self.as_known(request, found.question.terms, hits)
+        if request.as_of is not None:
+            whole = request.payload is Payload.TEXTS
+            hits = await self.as_known(hits, request.as_of, found.question.terms, whole=whole)
         hits = current.marked(with_times(hits, self.zone))
         stopwatch.lap("passages")
         degraded = found.degraded + ordered.degraded

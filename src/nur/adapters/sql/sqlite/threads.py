@@ -135,7 +135,7 @@ class WriterThread:
             self._refuse(group, error)
             return
         self._first = None
-        if self._changes() > changes:
+        if self._condition.problem is not None and self._changes() > changes:
             self._condition.wrote()
         # Report conflicts after the commit too, so that a caller who retries can see the write that won.
         for answer in answers:
