@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
+from nur.retrieval.currency.order import CurrentFirst, by_rules
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
-from nur.services.search.current_first import by_rules, decided
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
 from tests.callers import LOCAL_CALLER
@@ -64,7 +64,7 @@ async def _measure(report: Report) -> None:
             groups = fold_duplicates(best_notes(ranked, None).notes, found.candidates.lookalikes)
             read = await search.extract_passages.read(request, ranked, groups, MOST_STATEMENTS)
             started = time.process_time()
-            by_rules(request, found, decided(found, groups), read)
+            by_rules(request, found.question.terms, CurrentFirst(groups), read, names_time=False)
             between = time.process_time()
             await search(request)
             ordering.append(between - started)

@@ -11,12 +11,12 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
 from nur.ports.chunks import UNKNOWN
+from nur.retrieval.currency.order import CurrentFirst, by_rules
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
-from nur.services.search.current_first import by_rules, decided
 from nur.services.search.rerank import Reranked
 from nur.services.search.retrieve import LEAST_CANDIDATES
 from nur.services.search.search_log import SearchRun
@@ -67,15 +67,14 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
         ranked = search.ranked(request, found)
         floor = search.floor(request, found)
         groups = fold_duplicates(best_notes(ranked, floor).notes, found.candidates.lookalikes)
-        current = decided(found, groups)
-        read = await search.extract_passages.read(request, ranked, current.groups, MOST_STATEMENTS)
-        groups = by_rules(request, found, current, read).groups
-        best = groups[: request.limit]
+        read = await search.extract_passages.read(request, ranked, groups, MOST_STATEMENTS)
+        current = by_rules(request, found.question.terms, CurrentFirst(groups), read, names_time=False)
+        best = current.groups[: request.limit]
         hits = search.extract_passages.extract(request, found.question.terms, ranked, best, {}, read)
         answer = SearchResult(
             hits=tuple(hits), search_id=uuid4(), trace_id=uuid4(), model=services.embedder.model, confidence=None
         )
-        run = SearchRun(request, found, ranked, Reranked(groups), answer, floor, search.fusion, {})
+        run = SearchRun(request, found, ranked, Reranked(current.groups), answer, floor, search.fusion, {})
         services.search_log.record(run)
         answered = time.process_time()
         await services.search_log.flush()

@@ -10,11 +10,13 @@ from zoneinfo import ZoneInfo
 from nur.bootstrap.backups import make_nightly_backup
 from nur.bootstrap.chunking import policies, tokenisers
 from nur.bootstrap.embedders import measured_calibration, packaged_tokens
+from nur.domain.access import PrivacyFilter
 from nur.domain.drafting import ProtectionRules
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.fingerprint import FINGERPRINT
+from nur.retrieval.ranking.similar_words import SimilarWords
 from nur.retrieval.statements.find import STATEMENTS
 from nur.retrieval.times.find import times_deriver
 from nur.services.indexing.chunk_vectors import ChunkVectors
@@ -33,7 +35,6 @@ from nur.services.notes.list_notes import ListNotes
 from nur.services.notes.reviews import Reviews
 from nur.services.notes.store_note import StoreNote
 from nur.services.notes.trash import Forget, Trash
-from nur.services.privacy import PrivacyFilter
 from nur.services.search.as_known import AsKnown
 from nur.services.search.extract_passages import ExtractPassages
 from nur.services.search.query_vector import QueryVector
@@ -41,7 +42,6 @@ from nur.services.search.rerank import Rerank
 from nur.services.search.retrieve import Retrieve
 from nur.services.search.search import Search
 from nur.services.search.search_log import SearchLog
-from nur.services.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -274,7 +274,6 @@ class Parts:
         embedder = self.embedder
         query_vector = QueryVector(embedder, self.token_table.plain, self.token_table)
         calibration = measured_calibration(self.settings, embedder.model)
-        vocabulary = Vocabulary(self.stores.chunks, self.token_table)
         return Search(
             retrieve=Retrieve(
                 self.stores.chunks,
@@ -282,7 +281,8 @@ class Parts:
                 self.watch_index,
                 embedder,
                 query_vector,
-                vocabulary,
+                SimilarWords(),
+                self.token_table,
                 self.clock,
                 self.zone,
                 compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),

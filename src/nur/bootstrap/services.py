@@ -33,6 +33,7 @@ from nur.services.search.timeline import Timeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.access import PrivacyFilter
     from nur.domain.derivations import Deriver
     from nur.domain.times import Zone
     from nur.ports.clock import Clock
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from nur.services.notes.list_notes import ListNotes
     from nur.services.notes.reviews import Reviews
     from nur.services.notes.trash import Forget, Trash
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.search import Search
     from nur.services.search.search_log import SearchLog
     from nur.settings import Settings

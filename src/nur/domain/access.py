@@ -1,12 +1,19 @@
-"""Callers: principals, tenants, and the context that every write records."""
+"""Callers: principals, tenants, the context that every write records, and what a principal may see."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from nur.domain.notes import SHARED
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from nur.domain.filters import NoteFilter
+    from nur.domain.notes import Note
+    from nur.domain.search import SearchRequest
+    from nur.domain.traces import Trace
 
 DEFAULT_TENANT = "default"
 
@@ -54,3 +61,29 @@ class Caller:
     def at(self, now: datetime) -> WriteContext:
         """Return the context of a write by this caller at `now`."""
         return WriteContext(self.principal, self.call_id, now, self.reservation)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyFilter:
+    """Decides what a principal may see: everything of its tenant, unless `enforced`."""
+
+    enforced: bool = False
+
+    def limit(self, request: SearchRequest) -> SearchRequest:
+        """The request, limited to what its caller may see."""
+        return replace(request, where=self.visible(request.where, request.caller.principal))
+
+    def visible(self, where: NoteFilter, principal: Principal) -> NoteFilter:
+        """The filter, limited to what the principal may see."""
+        visible_to = principal.name if self.enforced else None
+        return replace(where, tenant=principal.tenant, visible_to=visible_to)
+
+    def can_explain(self, trace: Trace, principal: Principal) -> bool:
+        """A search belongs to who asked: its question and candidates are shown to others only without enforcement."""
+        return trace.tenant == principal.tenant and (not self.enforced or trace.principal == principal.name)
+
+    def can_access(self, note: Note, principal: Principal) -> bool:
+        """A note belongs to its owner; others of the tenant see what is visible to the team or the organisation."""
+        if note.tenant != principal.tenant:
+            return False
+        return not self.enforced or note.meta.visibility in SHARED or note.owner == principal.name

@@ -120,6 +120,10 @@ class Note:
         """When it was said or happened; if unknown, when it was stored."""
         return self.meta.occurred_at or self.ingested_at
 
+    def changed_since(self, moment: datetime) -> bool:
+        """Whether it got its text after that moment."""
+        return self.ingested_at > moment
+
     @property
     def is_chunked(self) -> bool:
         """Whether it has more than one chunk."""

@@ -8,18 +8,23 @@ and another says it happened.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from nur.domain.search import Newer, Quote
 from nur.retrieval.currency.slots import asks_value, same_slot
-from nur.retrieval.currency.statements import covered, telling_shares
+from nur.retrieval.currency.statements import MOST_STATEMENTS, covered, is_statement, statement, telling_shares
 from nur.retrieval.currency.updates import asks_past, updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from nur.domain.notes import ChunkKey
+    from nur.domain.search import Hit, SearchRequest
+    from nur.ports.chunks import ChunkWithNote
     from nur.retrieval.currency.statements import Shares, Utterance
+    from nur.retrieval.ranking.grouping import HitGroup
     from nur.retrieval.ranking.queries import WeighedTerms
 
 # Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
@@ -190,3 +195,69 @@ def _split(text: str, start: int, end: int, at: re.Pattern[str]) -> Iterator[tup
         yield start, gap.start()
         start = gap.end()
     yield start, end
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentFirst:
+    """Groups in the order in which they are shown, and why some were moved."""
+
+    groups: Sequence[HitGroup]
+    moves: tuple[Move, ...] = ()
+    conflict: tuple[Quote, Quote] | None = None
+
+    def marked(self, hits: Iterable[Hit]) -> list[Hit]:
+        """The hits, each with the newer one that replaces it, where there is one."""
+        newer = {move.older: Newer(move.newer, move.rule) for move in reversed(self.moves)}
+        return [replace(hit, newer=newer.get(hit.note.public_id)) for hit in hits]
+
+    def conflicts_of(self, hits: Sequence[Hit]) -> tuple[tuple[Quote, Quote], ...]:
+        """What disagrees, where both notes are among the hits."""
+        shown = {hit.note.public_id for hit in hits}
+        if self.conflict is None or not shown.issuperset(quote.public_id for quote in self.conflict):
+            return ()
+        return (self.conflict,)
+
+
+def decided(groups: Sequence[HitGroup], superseded: Mapping[str, Sequence[str]]) -> CurrentFirst:
+    """The groups, each right behind the one that supersedes it where somebody decided so, by public ids."""
+    order, moves = decided_first([group.shown.candidate.public_id for group in groups], superseded)
+    return CurrentFirst([groups[place] for place in order], tuple(moves))
+
+
+def by_rules(
+    request: SearchRequest,
+    terms: WeighedTerms,
+    current: CurrentFirst,
+    read: Mapping[ChunkKey, ChunkWithNote],
+    *,
+    names_time: bool,
+) -> CurrentFirst:
+    """The best ten as the rules order them: newer values first. What was decided stays where it is."""
+    behind = {move.older for move in current.moves}
+    places = [
+        place
+        for place, group in enumerate(current.groups[:MOST_STATEMENTS])
+        if (one := read.get(group.shown.candidate.chunk_key)) is not None
+        and is_statement(one.note)
+        and one.note.public_id not in behind
+        and not (request.as_of is not None and one.note.changed_since(request.as_of))
+    ]
+    groups = [current.groups[place] for place in places]
+    statements = [
+        statement(one.note, one.stored.chunk.content, one.stored.chunk.start_char, group.shown.score)
+        for group in groups
+        for one in (read[group.shown.candidate.chunk_key],)
+    ]
+    ordered = order_current(request.query, terms, statements, names_time=names_time)
+    result = list(current.groups)
+    for place, chosen in zip(places, ordered.places, strict=True):
+        result[place] = groups[chosen]
+    conflict = None
+    if ordered.conflict is not None:
+        names = [one.public_id for one in statements]
+        conflict = _quote(ordered.conflict.denies, names), _quote(ordered.conflict.claims, names)
+    return CurrentFirst(result, (*current.moves, *ordered.moves), conflict)
+
+
+def _quote(clause: Clause, names: Sequence[str]) -> Quote:
+    return Quote(names[clause.place], clause.text, clause.start_char, clause.end_char)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,8 @@ UNRANKED_TOKENS = 259
 """Byte and control tokens at the start of a Llama vocabulary, whose ids do not follow frequency."""
 
 MOST_KNOWN = 10_000  #: query words whose similar words are cached
+#: Words kept, about 1 KB each. Common words come first, so a larger store lacks rare ones only.
+MOST_WORDS = 30_000
 
 _BUCKET = 4  #: prefix length of the spelling index
 _LATIN = regex.compile(r"\p{Latin}{3,}")
@@ -54,9 +57,23 @@ class SimilarWords:
     vectors: list[Floats] = field(default_factory=list)  #: empty, or one matrix with a row per word
     by_prefix: dict[str, list[int]] = field(default_factory=dict)  #: word indices by their first letters
     _cache: dict[str, list[SimilarTerm]] = field(default_factory=dict)  #: by query word
+    last_key: int = 0  #: of the words read so far
+    _terms: set[int] = field(default_factory=set)  #: of the words read so far
+    _reading: Lock = field(default_factory=Lock)
 
-    def __len__(self) -> int:
-        return len(self.ids)
+    @property
+    def room(self) -> int:
+        """How many more words may be added."""
+        return MOST_WORDS - len(self.ids)
+
+    def read(self, words: Sequence[StoredWord], terms: Iterable[QueryTerm], table: TokenTable) -> list[SimilarTerm]:
+        """Add the new ones of these words, then return the stored words similar to a question's. Thread-safe."""
+        with self._reading:
+            new = [word for word in words if word.term not in self._terms]  # some are read again
+            self.last_key = max([self.last_key, *(word.key for word in words)])
+            self._terms.update(word.term for word in new)
+            self.add(new, table)
+            return self.similar_to(terms, table)
 
     def add(self, words: Sequence[StoredWord], table: TokenTable) -> None:
         """Add words of the store."""

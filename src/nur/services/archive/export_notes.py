@@ -11,14 +11,13 @@ from nur.domain.records import encode, encode_decision, end, header
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.archive import ArchivedNote
     from nur.domain.decisions import Decision, NotePair
     from nur.domain.notes import NoteId
     from nur.ports.archive import Archive
     from nur.ports.decisions import DecisionStore
     from nur.ports.notes import NoteStore
-    from nur.services.privacy import PrivacyFilter
 
 PAGE = 200
 #: Texts in memory at a time, unless one note has more.

@@ -20,12 +20,12 @@ from nur.retrieval.text.sentences import split
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nur.domain.access import PrivacyFilter
     from nur.domain.briefs import Brief, BriefRequest
     from nur.domain.search import Hit
     from nur.domain.times import Zone
     from nur.ports.briefs import BriefMaterial, BriefStore, NamedDay
     from nur.ports.clock import Clock
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.search import Search
 
 CHANGED_DAYS = 7

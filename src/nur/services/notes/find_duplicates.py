@@ -15,7 +15,7 @@ from nur.retrieval.pieces.vectors import pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
     from nur.ports.vectors import VectorStore
-    from nur.services.privacy import PrivacyFilter
 
 #: Chunks of the note that are compared: its beginning, middle and end, not a whole book.
 COMPARED_CHUNKS = 8

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.changes import Change
     from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock
     from nur.ports.notes import ChangeLog, NoteStore
-    from nur.services.privacy import PrivacyFilter
 
 #: Lines of the log that are read at once, and how often at most for one page: most are visible.
 BATCH = 200

@@ -13,14 +13,13 @@ from nur.domain.filters import NoteFilter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.decisions import Review
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.decisions import DecisionStore
     from nur.ports.notes import NoteStore
     from nur.services.notes.get_note import GetNote
-    from nur.services.privacy import PrivacyFilter
 
 
 class ReviewAction(StrEnum):

@@ -19,14 +19,13 @@ from nur.services.notes.list_notes import ListedNotes, position
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nur.domain.access import Caller, WriteContext
+    from nur.domain.access import Caller, PrivacyFilter, WriteContext
     from nur.domain.notes import Kind, Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.ports.vector_index import VectorIndex
     from nur.services.notes.store_note import StoreNote
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.search_log import SearchLog
 
 

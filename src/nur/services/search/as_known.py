@@ -35,7 +35,7 @@ class AsKnown:
         shares = telling_shares(terms)
         shown = []
         for hit in hits:
-            if not changed_since(hit.note, moment):
+            if not hit.note.changed_since(moment):
                 shown.append(hit)
             elif (version := await self._version(hit.note, moment)) is not None:
                 shown.append(_as_it_was(hit, version, shares, whole=whole))
@@ -45,11 +45,6 @@ class AsKnown:
         """The text that the note had then."""
         later = [one.version for one in await self.archive.versions(note.note_id) if one.replaced_at > moment]
         return await self.archive.version(note.note_id, min(later)) if later else None
-
-
-def changed_since(note: Note, moment: datetime) -> bool:
-    """Whether the note got its text after that moment."""
-    return note.ingested_at > moment
 
 
 def _as_it_was(hit: Hit, version: NoteVersion, shares: Shares, *, whole: bool) -> Hit:

@@ -14,12 +14,11 @@ from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, as_of, f
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.retrieval.ranking.rank import Ranked
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.search import Search
     from nur.services.search.search_log import SearchLog
 

@@ -11,14 +11,13 @@ from nur.domain.search import EmptyReason, Hit, Newer, Passage, Payload, Quote, 
 from nur.domain.traces import as_of, filter_from_json
 from nur.ports.search_log import HitRecord
 from nur.retrieval.times.find import with_times
-from nur.services.search.as_known import changed_since
 from nur.services.search.extract_passages import chunk_id_of, with_neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.notes import Note
     from nur.domain.times import Zone
     from nur.domain.traces import Trace, TraceItem
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.ports.search_log import SearchLogStore
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.search_log import SearchLog
 
 
@@ -105,7 +103,7 @@ class RepeatSearch:
         unchanged = {
             key: one
             for key, one in read.items()
-            if one.stored.chunk_key == key and not (moment is not None and changed_since(one.note, moment))
+            if one.stored.chunk_key == key and not (moment is not None and one.note.changed_since(moment))
         }
         hits = [_hit(item, one, trace) for item in trace.items if (one := unchanged.get(item.chunk_key)) is not None]
         texts = {one.note.public_id: one.text or "" for one in unchanged.values()}

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
     from nur.domain.times import TimeWindow, Zone
-    from nur.ports.chunks import CandidateSet, ChunkStore, CorpusStatistics
+    from nur.ports.chunks import CandidateSet, ChunkStore, CorpusStatistics, StoredWord
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Embedder, Floats
+    from nur.ports.embedder import Embedder, Floats, TokenTable
     from nur.ports.vector_index import Neighbour, VectorIndex
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import QueryTerm, SimilarTerm, WeighedTerms
+    from nur.retrieval.ranking.similar_words import SimilarWords
     from nur.retrieval.times.asked import AskedTime
     from nur.services.indexing.watch_index import WatchIndex
     from nur.services.search.query_vector import QueryVector
-    from nur.services.search.vocabulary import Vocabulary
 
 log = EventLog("RetrievalService")
 
@@ -94,7 +94,8 @@ class Retrieve:
     watch_index: WatchIndex
     embedder: Embedder
     query_vector: QueryVector
-    vocabulary: Vocabulary
+    similar_words: SimilarWords  #: the words of the store, as far as searches have read them
+    token_table: TokenTable  #: the packaged model's, for words of any language
     clock: Clock
     zone: Zone
     compares_chunks: bool = True  #: whether chunks' own cosines count, and not those of their pieces
@@ -118,14 +119,14 @@ class Retrieve:
 
     async def _analyse(self, request: SearchRequest) -> Question:
         terms = query_terms(request.query, ANALYZER)
-        like, statistics = await self.vocabulary.look_up(terms)
-        ids = [*(term.id for term in terms), *(one.id for one in like)]
+        similar, statistics = await self._look_up(terms)
+        ids = [*(term.id for term in terms), *(one.id for one in similar)]
         pieces_with = {term: statistics.frequencies.get(row_word(term), UNKNOWN).pieces for term in ids}
         asked = candidate_terms(terms, pieces_with)
         by_words_alone = request.mode is Mode.LEXICAL
         vector = None if by_words_alone else await self._vector(request, statistics)
         return Question(
-            terms=weigh(terms, pieces_with, statistics.pieces, like),
+            terms=weigh(terms, pieces_with, statistics.pieces, similar),
             lexical_terms=[] if request.mode is Mode.DENSE else [row_word(term) for term in asked],
             statistics=statistics,
             vector=None if isinstance(vector, NurError) else vector,
@@ -133,6 +134,17 @@ class Retrieve:
             time=self._asked_time(request),
             failure=vector if isinstance(vector, NurError) else None,
         )
+
+    async def _look_up(self, terms: Sequence[QueryTerm]) -> tuple[list[SimilarTerm], CorpusStatistics]:
+        """The stored words similar to those of a question, and how common the words of both are, in one read."""
+        similar: list[SimilarTerm] = []
+
+        def expanded(new: Sequence[StoredWord]) -> list[str]:
+            similar[:] = self.similar_words.read(new, terms, self.token_table)
+            return [row_word(term) for term in (*(term.id for term in terms), *(one.id for one in similar))]
+
+        statistics = await self.chunks.look_up(self.similar_words.last_key, self.similar_words.room, expanded)
+        return similar, statistics
 
     def _asked_time(self, request: SearchRequest) -> AskedTime:
         """What the question says about time. Raises BadRequest when `when` names none."""

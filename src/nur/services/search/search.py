@@ -14,6 +14,7 @@ from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.answer_models import answer_model_of
+from nur.retrieval.currency.order import CurrentFirst, by_rules, decided
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence
@@ -22,13 +23,13 @@ from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank
 from nur.retrieval.ranking.scores import time_bonuses
 from nur.retrieval.times.find import with_times
-from nur.services.search.current_first import by_rules, decided
 from nur.services.search.rerank import Rerank, Reranked
 from nur.services.search.search_log import SearchRun, Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nur.domain.access import PrivacyFilter
     from nur.domain.search import Hit, SearchRequest
     from nur.domain.times import Zone
     from nur.ports.chunks import CandidateSet
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Embedder
     from nur.retrieval.calibration import ModelCalibration
     from nur.retrieval.ranking.rank import Ranked
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.as_known import AsKnown
     from nur.services.search.extract_passages import ExtractPassages
     from nur.services.search.retrieve import Retrieve, Retrieved
@@ -96,9 +96,11 @@ class Search:
         stopwatch.lap("rank")
         ordered = await self.rerank(request, groups, found.question.terms) if self.rerank else Reranked(groups)
         stopwatch.lap("rerank")
-        current = decided(found, ordered.groups)
+        superseded = found.candidates.superseded
+        current = decided(ordered.groups, superseded) if superseded else CurrentFirst(ordered.groups)
         read = await self.extract_passages.read(request, ranked, current.groups, MOST_STATEMENTS)
-        current = by_rules(request, found, current, read)
+        names_time = bool(found.question.time.windows)
+        current = by_rules(request, found.question.terms, current, read, names_time=names_time)
         ordered = replace(ordered, groups=current.groups)
         best = current.groups[: request.limit]
         hits = self.extract_passages.extract(request, found.question.terms, ranked, best, ordered.scores, read)

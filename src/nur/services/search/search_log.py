@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from nur.domain.access import Caller
+    from nur.domain.access import Caller, PrivacyFilter
     from nur.domain.search import Fusion, Hit, Quote, SearchRequest, SearchResult
     from nur.domain.traces import TracedCandidate
     from nur.ports.clock import Clock
     from nur.ports.search_log import SearchLogStore
     from nur.retrieval.currency.order import Move
     from nur.retrieval.ranking.rank import Ranked
-    from nur.services.privacy import PrivacyFilter
     from nur.services.search.rerank import Reranked
     from nur.services.search.retrieve import Retrieved
 

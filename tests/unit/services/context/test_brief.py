@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from nur.domain.access import PrivacyFilter
 from nur.domain.briefs import BriefRequest
 from nur.domain.notes import Sensitivity
 from nur.domain.statements import StatementKind
 from nur.ports.briefs import BriefMaterial, NamedDay, NoteExcerpt, TextChange
 from nur.services.context.brief import MakeBrief
-from nur.services.privacy import PrivacyFilter
 from tests.callers import LOCAL_CALLER
 from tests.doubles.clock import ManualClock
 from tests.store_notes import START, a_note

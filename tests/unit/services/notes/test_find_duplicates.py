@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from nur.domain.access import Caller, Principal
+from nur.domain.access import Caller, Principal, PrivacyFilter
 from nur.domain.chunks import Chunk, StoredChunk
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind, NoteId
@@ -16,7 +16,6 @@ from nur.domain.writes import NearDuplicate
 from nur.ports.chunks import ChunkWithNote
 from nur.ports.vector_index import Neighbour
 from nur.services.notes.find_duplicates import FindDuplicates
-from nur.services.privacy import PrivacyFilter
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
 from tests.store_notes import a_note
