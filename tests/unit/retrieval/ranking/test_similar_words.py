@@ -13,6 +13,7 @@ from nur.retrieval.ranking.similar_words import (
     LEAST_COSINE,
     MEANING_WEIGHT,
     MOST_SIMILAR,
+    MOST_WORDS,
     SPELLING_WEIGHT,
     UNRANKED_TOKENS,
     SimilarWords,
@@ -128,13 +129,23 @@ def test_a_store_without_words_has_none_and_words_added_later_are_found() -> Non
     asked = [QueryTerm(2, "asked", 1.0)]
     words = SimilarWords()
     words.add([], table)
-    assert (len(words), words.similar_to(asked, table)) == (0, [])
+    assert (words.room, words.similar_to(asked, table)) == (MOST_WORDS, [])
     words.add([StoredWord(1, 10, "near")], table)
     assert [one.id for one in words.similar_to(asked, table)] == [10]
     assert [one.id for one in words.similar_to(asked, table)] == [10]  # the second time from what is known
     words.add([StoredWord(2, 12, "later")], table)
     assert [one.id for one in words.similar_to(asked, table)] == [10, 12]
-    assert len(words) == 2
+    assert words.room == MOST_WORDS - 2
+
+
+def test_a_word_that_is_read_again_is_added_once() -> None:
+    table = Table({"near": 1.0, "later": 1.0})
+    asked = [QueryTerm(2, "asked", 1.0)]
+    words, near, later = SimilarWords(), StoredWord(4, 10, "near"), StoredWord(7, 12, "later")
+    assert [one.id for one in words.read([near], asked, table)] == [10]
+    assert [one.id for one in words.read([near, later], asked, table)] == [10, 12]
+    assert [one.id for one in words.read([near], asked, table)] == [10, 12]
+    assert (words.ids, words.last_key) == ([10, 12], 7)
 
 
 class Spelling(Table):
