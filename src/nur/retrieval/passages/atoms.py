@@ -1,4 +1,4 @@
-"""The atoms that passages are made of: those of the best pieces and of the pieces beside them."""
+"""Collect the atoms that passages are made of: those of the best pieces and of the pieces around them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeighedTerms
 
 BEST_PIECES = 60
-"""Pieces that passages grow around; more only take longer."""
+"""Pieces that passages grow around; more take longer and change nothing."""
 
 BESIDE = 3
-"""Pieces on either side of a good one whose atoms are looked at, too."""
+"""Pieces on either side of a best piece whose atoms are collected, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassageChunk:
     """A chunk that passages may be taken from."""
 
-    start: int  #: where its text starts in the note, in characters
+    start: int  #: offset of its text in the note, in characters
     text: str
     pieces: bytes
     atoms: bytes
@@ -37,7 +37,7 @@ class PassageChunk:
 
     @property
     def end(self) -> int:
-        """Where its text ends in the note."""
+        """Offset after its last character in the note."""
         return self.start + len(self.text)
 
 
@@ -50,7 +50,7 @@ class PassageNote:
     chunks: Sequence[PassageChunk]  #: in the order of the text
 
     def read(self, start: int, end: int) -> str:
-        """The characters from `start` to `end`, as far as the chunks have them."""
+        """The note's text from `start` to `end`, up to the first gap between chunks."""
         text = ""
         for chunk in self.chunks:
             at = start + len(text)
@@ -61,13 +61,13 @@ class PassageNote:
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """Atoms of several notes: those of a note in order, each once."""
+    """Atoms of several notes, in note order, then text order; each once."""
 
-    notes: NDArray[np.int64]  #: the number of the note of each
-    starts: NDArray[np.int64]  #: characters, in the note
+    notes: NDArray[np.int64]  #: index of each atom's note
+    starts: NDArray[np.int64]  #: offsets in the note, in characters
     ends: NDArray[np.int64]
-    runs: NDArray[np.int64]  #: atoms with the same number follow each other without a gap
-    piece_scores: NDArray[np.float64]  #: of the piece it belongs to
+    runs: NDArray[np.int64]  #: run number; atoms of one run are adjacent in the text
+    piece_scores: NDArray[np.float64]  #: score of each atom's piece
     words: NDArray[np.float64]
     counts: NDArray[np.float64]  #: one row per atom, one column per term of the question
 
@@ -83,23 +83,23 @@ class _ReadChunk:
     chunk: PassageChunk
     pieces: PieceTable
     atoms: AtomTable
-    reach: int  #: the end of what can be read without a gap from here on
+    reach: int  #: offset up to which the note can be read from here without a gap
 
 
 def gather(notes: Sequence[PassageNote], terms: WeighedTerms) -> Atoms:
-    """The atoms of the best pieces and of those beside them."""
+    """The atoms of the best pieces of all notes and of the pieces around them."""
     chunks = list(_decoded(notes))
     chosen = _chosen_pieces(chunks)
-    parts = [_atoms_of(one, of_chunk, terms) for one, of_chunk in zip(chunks, chosen, strict=True)]
-    none = np.zeros(0, np.int64)
-    numbers = np.concatenate([none, *(part.notes for part in parts)])
-    starts = np.concatenate([none, *(part.starts for part in parts)])
-    ends = np.concatenate([none, *(part.ends for part in parts)])
+    parts = [_atoms_of(chunk, is_chosen, terms) for chunk, is_chosen in zip(chunks, chosen, strict=True)]
+    empty = np.zeros(0, np.int64)
+    notes_of = np.concatenate([empty, *(part.notes for part in parts)])
+    starts = np.concatenate([empty, *(part.starts for part in parts)])
+    ends = np.concatenate([empty, *(part.ends for part in parts)])
     return Atoms(
-        notes=numbers,
+        notes=notes_of,
         starts=starts,
         ends=ends,
-        runs=_runs(numbers, starts, ends),
+        runs=_runs(notes_of, starts, ends),
         piece_scores=np.concatenate([np.zeros(0), *(part.piece_scores for part in parts)]),
         words=np.concatenate([np.zeros(0), *(part.words for part in parts)]),
         counts=np.concatenate([np.zeros((0, terms.ids.size)), *(part.counts for part in parts)]),
@@ -114,12 +114,12 @@ def _decoded(notes: Sequence[PassageNote]) -> Iterator[_ReadChunk]:
             reach = max(reach, chunk.end) if readable and note.chunks[-len(readable)].start <= chunk.end else chunk.end
             readable.append(reach)
         for chunk, end in zip(note.chunks, reversed(readable), strict=True):
-            if chunk.piece_scores.size:  # none begins in it, or it waits to be analysed again
+            if chunk.piece_scores.size:  # else no piece begins in it, or it waits to be analysed
                 yield _ReadChunk(number, chunk, decode_pieces([chunk.pieces]), decode_atoms(chunk.atoms), end)
 
 
 def _chosen_pieces(chunks: Sequence[_ReadChunk]) -> list[NDArray[np.bool_]]:
-    """For each chunk, which of its pieces are among the best of all, or beside one of them."""
+    """For each chunk, which of its pieces are among the best of all chunks, or near one of them."""
     sizes = [len(one.pieces) for one in chunks]
     notes = np.repeat([one.note for one in chunks], sizes)
     scores = np.concatenate([np.zeros(0), *(one.chunk.piece_scores for one in chunks)])
@@ -128,13 +128,13 @@ def _chosen_pieces(chunks: Sequence[_ReadChunk]) -> list[NDArray[np.bool_]]:
     for step in range(-BESIDE, BESIDE + 1):
         at = best + step
         exists = (at >= 0) & (at < len(scores))
-        at, around = at[exists], best[exists]
-        chosen[at[notes[at] == notes[around]]] = True
+        at, centre = at[exists], best[exists]
+        chosen[at[notes[at] == notes[centre]]] = True
     return np.split(chosen, np.cumsum(sizes)[:-1])
 
 
 def _atoms_of(one: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -> Atoms:
-    """The atoms of one chunk's chosen pieces, as far as they can be read whole."""
+    """The atoms of one chunk's chosen pieces, without those that end in a gap between chunks."""
     atoms, pieces = one.atoms, one.pieces
     piece_of = np.repeat(np.arange(len(pieces)), atoms.per_piece)
     ends = pieces.starts[0] + np.cumsum(atoms.characters)
@@ -153,22 +153,22 @@ def _atoms_of(one: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -
 def _counts(
     atoms: AtomTable, pieces: PieceTable, piece_of: NDArray[np.int64], terms: WeighedTerms
 ) -> NDArray[np.float64]:
-    """How often each atom has each term of the question."""
-    column = np.full(pieces.ids.size, -1)
-    at, columns = find_ids(pieces.ids, terms.ids)
-    column[at] = columns
+    """Occurrences of each of the question's terms (column) in each atom (row)."""
+    column_of_id = np.full(pieces.ids.size, -1)
+    entries, columns = find_ids(pieces.ids, terms.ids)
+    column_of_id[entries] = columns
     first_id = np.cumsum(pieces.term_counts) - pieces.term_counts
-    of_terms = np.repeat(np.arange(piece_of.size), atoms.term_counts)
-    columns = column[first_id[piece_of[of_terms]] + atoms.terms]
-    hit = columns >= 0
-    size = (piece_of.size, terms.ids.size)
-    flat = np.bincount(of_terms[hit] * terms.ids.size + columns[hit], minlength=size[0] * size[1])
-    return flat.reshape(size).astype(np.float64)
+    atom_of = np.repeat(np.arange(piece_of.size), atoms.term_counts)  # of each occurrence of a term
+    columns = column_of_id[first_id[piece_of[atom_of]] + atoms.terms]
+    in_question = columns >= 0
+    shape = (piece_of.size, terms.ids.size)
+    flat = np.bincount(atom_of[in_question] * terms.ids.size + columns[in_question], minlength=shape[0] * shape[1])
+    return flat.reshape(shape).astype(np.float64)
 
 
 def _runs(notes: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the stretches of atoms that follow each other."""
-    breaks = np.ones(len(notes), bool)
-    breaks[1:] = (starts[1:] != ends[:-1]) | (notes[1:] != notes[:-1])
-    runs: NDArray[np.int64] = np.cumsum(breaks)
+    """Run number of each atom: a new run starts at a gap and at a new note."""
+    starts_run = np.ones(len(notes), bool)
+    starts_run[1:] = (starts[1:] != ends[:-1]) | (notes[1:] != notes[:-1])
+    runs: NDArray[np.int64] = np.cumsum(starts_run)
     return runs

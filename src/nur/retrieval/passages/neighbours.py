@@ -1,4 +1,4 @@
-"""A chunk between its neighbours: stitched by offsets, so that no overlap is repeated."""
+"""Show a chunk between its neighbours, stitched by offsets so that no overlap is repeated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def expand_chunk(target: Chunk, previous: Chunk | None, following: Chunk | None) -> ExpandedChunk:
-    """The chunk between its neighbours, which lose what the chunk itself holds."""
+    """The chunk with the text before and after it; neighbours lose the part that overlaps with the chunk."""
     before = after = ""
     start, end = target.start_char, target.end_char
     if previous is not None:
@@ -26,16 +26,16 @@ def expand_chunk(target: Chunk, previous: Chunk | None, following: Chunk | None)
 
 
 def room_for_context(max_chars: int, passages: int, notes: int) -> int:
-    """Characters that each of `notes` chunked notes may show around its passage, if all passages have so many."""
+    """Characters that each of `notes` chunked notes may show around its passages; `passages` are used already."""
     return max(0, max_chars - passages) // max(1, notes)
 
 
 def best_range(passages: Iterable[tuple[int, int]], chunk: Chunk) -> tuple[int, int]:
-    """Start and end of the best passage that is at least partly in this chunk; the chunk's very start without one."""
-    inside = ((start, end) for start, end in passages if touches(start, end, chunk))
-    return next(inside, (chunk.start_char, chunk.start_char))
+    """Range of the first passage that overlaps the chunk; an empty range at the chunk's start if none does."""
+    overlapping = ((start, end) for start, end in passages if touches(start, end, chunk))
+    return next(overlapping, (chunk.start_char, chunk.start_char))
 
 
 def touches(start: int, end: int, chunk: Chunk) -> bool:
-    """Whether some of these characters are in the chunk."""
+    """Whether the range overlaps the chunk."""
     return start < chunk.end_char and chunk.start_char < end

@@ -1,7 +1,7 @@
 """Cut a text into pieces, and analyse them.
 
-A piece is made of atoms that follow each other, up to about 300 characters. Of each, its terms are stored for scoring,
-its atoms for passages, its vector for meaning.
+A piece is a run of adjacent atoms, up to about 300 characters. Its terms and vector are stored for scoring, its atoms
+for passages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from nur.retrieval.pieces.atoms import Atom, AtomKind, find_atoms
 from nur.retrieval.pieces.stored import AtomRecord, PieceRecord, encode_atoms, encode_pieces
-from nur.retrieval.pieces.vectors import mean_vectors, quantised, with_context
+from nur.retrieval.pieces.vectors import add_context, mean_vectors, quantised
 from nur.retrieval.ranking.term_vectors import TermVector
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 TARGET = 300
-"""Characters of a piece, unless a single atom is longer. 200 to 500 are within a point on every set."""
+"""Characters of a piece at most, unless a single atom is longer. 200 to 500: within .01 on every set."""
 
 LEAST = 80
-"""A piece with this many characters ends at a blank line or heading; a shorter one goes on, so that none is a stump."""
+"""Characters from which a piece ends at a blank line or heading; a shorter one continues past it."""
 
 LONGEST_HEADING = 60
 MOST_HEADING_WORDS = 8
-"""A short line above a paragraph counts as its heading, even without a `#`."""
+"""Limits of a heading without a `#`: a short line right above a paragraph."""
 
 _ENDS_SENTENCE = (".", "!", "?", ",")
 
@@ -41,37 +41,37 @@ _DIGEST_BYTES = 8
 
 
 class Piece(NamedTuple):
-    """A stretch of a text that is ranked."""
+    """A part of a text that is ranked on its own."""
 
     atoms: Sequence[Atom]
-    context: str  #: the nearest heading above it and its table's header, as far as it does not contain them
+    context: str  #: the nearest heading above it and its table's header, unless it contains them
 
     @property
     def start(self) -> int:
-        """Where it begins, in characters of the text."""
+        """Offset of its first character in the text."""
         return self.atoms[0].start
 
     @property
     def end(self) -> int:
-        """Where it ends, not included."""
+        """Offset after its last character."""
         return self.atoms[-1].end
 
 
 def cut(text: str, *, has_headings: bool = True) -> list[Piece]:
-    """The pieces of a text, in order; together they are the text. What is said in a chat has no headings."""
+    """The pieces of a text, in order; together they are the text. Set `has_headings` to False for chat turns."""
     atoms = find_atoms(text)
     headings = _headings(text, atoms) if has_headings else [""] * len(atoms)
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     first = 0
     while first < len(atoms):
         end = _piece_end(atoms, first)
-        found.append(_piece(text, atoms[first:end], headings[first]))
+        pieces.append(_piece(text, atoms[first:end], headings[first]))
         first = end
-    return found
+    return pieces
 
 
 def _piece_end(atoms: Sequence[Atom], first: int) -> int:
-    """The atom after the last one of the piece that begins with this atom. A table row is a piece of its own."""
+    """Index after the last atom of the piece that starts with atom `first`. A table row is a piece of its own."""
     end = first + 1
     if atoms[first].header is not None:
         return end
@@ -83,36 +83,42 @@ def _piece_end(atoms: Sequence[Atom], first: int) -> int:
 
 
 def _ends_before(last: Atom, following: Atom, size: int) -> bool:
-    """Whether a piece of so many characters ends between these atoms."""
+    """Whether a piece of `size` characters ends between these atoms."""
     if following.header is not None or size + following.end - following.start > TARGET:
         return True
     return following.block != last.block and size >= LEAST and last.kind is not AtomKind.HEADING
 
 
 def _piece(text: str, atoms: Sequence[Atom], heading: str) -> Piece:
-    own = text[atoms[0].start : atoms[-1].end]
+    content = text[atoms[0].start : atoms[-1].end]
     header = atoms[0].header
-    named = [heading, text[header.start : header.end] if header else ""]
-    return Piece(atoms, "\n".join(line for line in dict.fromkeys(named) if line.strip() and line.strip() not in own))
+    above = [heading, text[header.start : header.end] if header else ""]
+    context = [line for line in dict.fromkeys(above) if line.strip() and line.strip() not in content]
+    return Piece(atoms, "\n".join(context))
 
 
 def _headings(text: str, atoms: Sequence[Atom]) -> list[str]:
-    """The nearest heading above each atom, or the atom itself where it is one."""
-    found: list[str] = []
+    """The nearest heading above each atom; a heading is its own."""
+    headings: list[str] = []
     nearest = ""
     for at, atom in enumerate(atoms):
         if atom.kind is AtomKind.HEADING or _is_short_heading(text, atoms, at):
             nearest = text[atom.start : atom.end].strip().lstrip("# ")
-        found.append(nearest)
-    return found
+        headings.append(nearest)
+    return headings
 
 
 def _is_short_heading(text: str, atoms: Sequence[Atom], at: int) -> bool:
-    """Whether an atom is a short line that begins a block and is followed by more of it."""
+    """Whether an atom is a short line that begins a block and does not end it."""
     atom = atoms[at]
     begins_block = at == 0 or atoms[at - 1].block != atom.block
-    goes_on = at + 1 < len(atoms) and atoms[at + 1].block == atom.block
-    if atom.kind is not AtomKind.TEXT or not begins_block or not goes_on or atom.end - atom.start > 2 * LONGEST_HEADING:
+    has_more = at + 1 < len(atoms) and atoms[at + 1].block == atom.block
+    if (
+        atom.kind is not AtomKind.TEXT
+        or not begins_block
+        or not has_more
+        or atom.end - atom.start > 2 * LONGEST_HEADING
+    ):
         return False
     line = text[atom.start : atom.end]
     stripped = line.strip()
@@ -129,13 +135,13 @@ class AnalysedPieces:
     """The pieces of one chunk as they are stored."""
 
     texts: tuple[str, ...]
-    terms: tuple[str, ...]  #: the lexical row of each
-    term_count: int  #: words of all of them
+    terms: tuple[str, ...]  #: the lexical row of each piece
+    term_count: int  #: words of all pieces
     pieces: bytes  #: what scoring reads
     atoms: bytes  #: what passages read
     vectors: bytes  #: one per piece
     digest: bytes  #: equal for chunks with the same terms
-    words: Mapping[int, str]  #: a word of each main term
+    words: Mapping[int, str]  #: an example word of each main term, by its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,7 @@ class _Analysed:
 
 
 def analyse(text: str, pieces: Sequence[Piece], context: str, vectors: Floats, analyzer: Analyzer) -> AnalysedPieces:
-    """Analyse the pieces of one chunk of a text; `context` is what the whole chunk stands under."""
+    """Analyse the pieces of one chunk of a text; `context` is the whole chunk's title and headings."""
     analysed = [_analysed(text, piece, context, analyzer) for piece in pieces]
     records = [one.record for one in analysed]
     return AnalysedPieces(
@@ -162,58 +168,58 @@ def analyse(text: str, pieces: Sequence[Piece], context: str, vectors: Floats, a
 
 
 def piece_vectors(text: str, pieces: Sequence[Piece], table: TokenTable) -> Floats:
-    """The vector of each piece, with a share of its context's."""
-    own = mean_vectors([text[piece.start : piece.end] for piece in pieces], table)
+    """The vector of each piece, with a share of its context's vector added."""
+    vectors = mean_vectors([text[piece.start : piece.end] for piece in pieces], table)
     contexts = list(dict.fromkeys(piece.context for piece in pieces if piece.context))
     if not contexts:
-        return own
-    of_context = dict(zip(contexts, mean_vectors(contexts, table), strict=True))
-    nothing = np.zeros(own.shape[1], np.float32)
-    beside = np.stack([of_context.get(piece.context, nothing) for piece in pieces])
-    return with_context(own, beside)
+        return vectors
+    vector_of = dict(zip(contexts, mean_vectors(contexts, table), strict=True))
+    zero = np.zeros(vectors.shape[1], np.float32)
+    context_vectors = np.stack([vector_of.get(piece.context, zero) for piece in pieces])
+    return add_context(vectors, context_vectors)
 
 
 def _analysed(text: str, piece: Piece, context: str, analyzer: Analyzer) -> _Analysed:
     counts: Counter[int] = Counter()
-    words: list[int] = []
-    terms: list[list[int]] = []
-    named: dict[int, str] = {}
+    atom_words: list[int] = []
+    atom_terms: list[list[int]] = []
+    words: dict[int, str] = {}
     for atom in piece.atoms:
-        found: list[int] = []
+        atom_ids: list[int] = []
         length = 0
         for token in analyzer.tokens(text[atom.start : atom.end]):
             ids = analyzer.ids(token)
             length += len(ids.main)
-            found += ids.main
-            found += ids.extra
-            named.update(zip(ids.main, ids.words, strict=True))
-        counts.update(found)
-        terms.append(found)
-        words.append(length)
-    own = TermVector.of(counts, sum(words))
-    place = {term: at for at, term in enumerate(own.ids.tolist())}
+            atom_ids += ids.main
+            atom_ids += ids.extra
+            words.update(zip(ids.main, ids.words, strict=True))
+        counts.update(atom_ids)
+        atom_terms.append(atom_ids)
+        atom_words.append(length)
+    term_vector = TermVector.of(counts, sum(atom_words))
+    position = {term: at for at, term in enumerate(term_vector.ids.tolist())}
     atoms = [
-        AtomRecord(atom.end - atom.start, length, [place[term] for term in found])
-        for atom, length, found in zip(piece.atoms, words, terms, strict=True)
+        AtomRecord(atom.end - atom.start, length, [position[term] for term in atom_ids])
+        for atom, length, atom_ids in zip(piece.atoms, atom_words, atom_terms, strict=True)
     ]
-    record = PieceRecord(piece.start, piece.end, own, _context_ids(piece.context, context, analyzer))
-    return _Analysed(record, atoms, named)
+    record = PieceRecord(piece.start, piece.end, term_vector, _context_ids(piece.context, context, analyzer))
+    return _Analysed(record, atoms, words)
 
 
-def _context_ids(nearest: str, of_chunk: str, analyzer: Analyzer) -> list[int]:
-    if not nearest and not of_chunk:
+def _context_ids(piece_context: str, chunk_context: str, analyzer: Analyzer) -> list[int]:
+    if not piece_context and not chunk_context:
         return []
-    found: set[int] = set()
-    for token in analyzer.tokens(f"{nearest}\n{of_chunk}"):
+    distinct: set[int] = set()
+    for token in analyzer.tokens(f"{piece_context}\n{chunk_context}"):
         ids = analyzer.ids(token)
-        found.update(ids.main, ids.extra)
-    return sorted(found)
+        distinct.update(ids.main, ids.extra)
+    return sorted(distinct)
 
 
 def _digest(records: Sequence[PieceRecord]) -> bytes:
-    """A hash of the terms of all pieces together: line breaks, which decide where pieces end, do not change it."""
-    every = np.concatenate([np.zeros(0, np.uint32), *(record.terms.ids for record in records)])
+    """A hash of all pieces' terms together, so that it does not depend on where pieces end."""
+    all_ids = np.concatenate([np.zeros(0, np.uint32), *(record.terms.ids for record in records)])
     counts = np.concatenate([np.zeros(0, np.uint8), *(record.terms.counts for record in records)])
-    ids, places = np.unique(every, return_inverse=True)
-    totals = np.bincount(places, weights=counts, minlength=ids.size).astype(np.uint32)
+    ids, index_of = np.unique(all_ids, return_inverse=True)
+    totals = np.bincount(index_of, weights=counts, minlength=ids.size).astype(np.uint32)
     return blake2b(ids.tobytes() + totals.tobytes(), digest_size=_DIGEST_BYTES).digest()

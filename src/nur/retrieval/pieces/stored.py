@@ -1,18 +1,18 @@
-"""Pieces as they are stored: all pieces of a chunk in one blob, so that a search reads one row per chunk.
+"""Storage format of pieces: all pieces of a chunk in one blob, so that a search reads one row per chunk.
 
-Scoring reads, of each chunk:
+Scoring reads this blob of each chunk:
 
     pieces u32
     per piece   start, end u32 (characters of the note) · words u32 · terms u32 · context terms u32
     term ids u32, ascending in each piece · context ids u32 · counts u8
 
-Passages read, of the few chunks that they are taken from:
+Passages read this blob of the few chunks that they are taken from:
 
     pieces u32 · atoms u32 · characters of each atom u32
     atoms of each piece u16 · words of each atom u16 · terms of each atom u16
-    per term    u16, its place among the ids of its piece
+    per term    u16, its index among the ids of its piece
 
-About 500 bytes for a piece of 300 characters, its vector not counted.
+A piece of 300 characters takes about 500 bytes, without its vector.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_WORD = 4
-_FIELDS = 5
+_WORD = 4  #: bytes of a u32
+_FIELDS = 5  #: per piece
 
 
 class PieceRecord(NamedTuple):
-    """What scoring stores of a piece."""
+    """A piece as scoring stores it."""
 
     start: int
     end: int
     terms: TermVector
-    context_ids: Sequence[int]  #: ascending: terms of its headings
+    context_ids: Sequence[int]  #: terms of its headings, ascending
 
 
 class AtomRecord(NamedTuple):
-    """What passages store of an atom."""
+    """An atom as passages store it."""
 
     characters: int
     words: int
-    terms: Sequence[int]  #: places among the ids of its piece, repeated as the terms occur
+    terms: Sequence[int]  #: indices among the ids of its piece, one per occurrence
 
 
 @dataclass(frozen=True, slots=True)
 class PieceTable:
-    """The pieces of several chunks, one after the other."""
+    """The pieces of several chunks, concatenated in chunk order."""
 
-    chunks: NDArray[np.int64]  #: for each piece, which of the chunks it belongs to
+    chunks: NDArray[np.int64]  #: index of the chunk that each piece belongs to
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     words: NDArray[np.float64]
-    term_counts: NDArray[np.int64]  #: distinct terms of each
+    term_counts: NDArray[np.int64]  #: distinct terms of each piece
     context_counts: NDArray[np.int64]
-    ids: NDArray[np.uint32]
-    counts: NDArray[np.uint8]
+    ids: NDArray[np.uint32]  #: of all pieces' terms, concatenated
+    counts: NDArray[np.uint8]  #: occurrences of each of `ids`
     context_ids: NDArray[np.uint32]
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class PieceTable:
 
     @property
     def characters(self) -> NDArray[np.float32]:
-        """The length of each piece."""
+        """Length of each piece in characters."""
         return (self.ends - self.starts).astype(np.float32)
 
 
@@ -78,15 +78,15 @@ class PieceTable:
 class AtomTable:
     """The atoms of one chunk, in order."""
 
-    per_piece: NDArray[np.int64]
+    per_piece: NDArray[np.int64]  #: atoms of each piece
     characters: NDArray[np.int64]
     words: NDArray[np.float64]
     term_counts: NDArray[np.int64]
-    terms: NDArray[np.int64]  #: places among the ids of the atom's piece
+    terms: NDArray[np.int64]  #: indices among the ids of the atom's piece
 
 
 def encode_pieces(records: Sequence[PieceRecord]) -> bytes:
-    """The pieces of one chunk as stored."""
+    """Encode the pieces of one chunk."""
     fields = [(one.start, one.end, one.terms.length, one.terms.ids.size, len(one.context_ids)) for one in records]
     parts = [np.array([len(records)], "<u4"), np.array(fields, "<u4").reshape(-1)]
     parts += [one.terms.ids.astype("<u4") for one in records]
@@ -95,7 +95,7 @@ def encode_pieces(records: Sequence[PieceRecord]) -> bytes:
 
 
 def decode_pieces(blobs: Sequence[bytes]) -> PieceTable:
-    """The pieces of several chunks; an empty blob has none."""
+    """Decode the pieces of several chunks; an empty blob has none."""
     sizes = [int.from_bytes(blob[:_WORD], "little") for blob in blobs]
     fields = np.concatenate(
         [np.zeros(0, "<u4")]
@@ -125,18 +125,18 @@ def lexical_rows(blob: bytes) -> list[str]:
 def _terms(
     blobs: Sequence[bytes], sizes: Sequence[int], terms: NDArray[np.int64], contexts: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint32]]:
-    """Ids, counts and context ids of all pieces."""
+    """Decode ids, counts and context ids of all pieces."""
     edges = np.cumsum([0, *sizes])
-    own = np.diff(np.concatenate([[0], np.cumsum(terms)])[edges]).tolist()
-    beside = np.diff(np.concatenate([[0], np.cumsum(contexts)])[edges]).tolist()
+    terms_per_chunk = np.diff(np.concatenate([[0], np.cumsum(terms)])[edges]).tolist()
+    contexts_per_chunk = np.diff(np.concatenate([[0], np.cumsum(contexts)])[edges]).tolist()
     ids, counts, context_ids = [], [], []
-    for blob, size, mine, others in zip(blobs, sizes, own, beside, strict=True):
-        first = _WORD + _WORD * _FIELDS * size
-        middle = first + _WORD * mine
-        last = middle + _WORD * others
-        ids.append(blob[first:middle])
-        context_ids.append(blob[middle:last])
-        counts.append(blob[last:])
+    for blob, size, term_count, context_count in zip(blobs, sizes, terms_per_chunk, contexts_per_chunk, strict=True):
+        ids_start = _WORD + _WORD * _FIELDS * size
+        contexts_start = ids_start + _WORD * term_count
+        counts_start = contexts_start + _WORD * context_count
+        ids.append(blob[ids_start:contexts_start])
+        context_ids.append(blob[contexts_start:counts_start])
+        counts.append(blob[counts_start:])
     return (
         np.frombuffer(b"".join(ids), "<u4"),
         np.frombuffer(b"".join(counts), np.uint8),
@@ -145,16 +145,16 @@ def _terms(
 
 
 def encode_atoms(pieces: Sequence[Sequence[AtomRecord]]) -> bytes:
-    """The atoms of one chunk's pieces as stored."""
+    """Encode the atoms of one chunk's pieces."""
     atoms = [atom for piece in pieces for atom in piece]
     head = [len(pieces), len(atoms), *(atom.characters for atom in atoms)]
     fields = [*map(len, pieces), *(atom.words for atom in atoms), *(len(atom.terms) for atom in atoms)]
-    fields += [place for atom in atoms for place in atom.terms]
+    fields += [term for atom in atoms for term in atom.terms]
     return np.array(head, "<u4").tobytes() + np.array(fields, "<u2").tobytes()
 
 
 def decode_atoms(blob: bytes) -> AtomTable:
-    """The atoms that were stored."""
+    """Decode the atoms of one chunk."""
     pieces, atoms = np.frombuffer(blob, "<u4", 2).tolist()
     characters = np.frombuffer(blob, "<u4", atoms, 2 * _WORD).astype(np.int64)
     fields = np.frombuffer(blob, "<u2", -1, (2 + atoms) * _WORD).astype(np.int64)

@@ -1,8 +1,8 @@
-"""Vectors of pieces, and one vector for many.
+"""Vectors of pieces, and the mean of several vectors.
 
-The vector of a piece is the mean of static token vectors, in one byte per dimension. It costs next to nothing, so every
-piece has one whatever model embeds the chunks. A byte per dimension changes a cosine by less than .01, and takes a
-quarter of the space. `pool` makes one vector of those of a long text's windows or of a note's chunks.
+A piece's vector is the mean of static token vectors, at one byte per dimension. It costs next to nothing, so every
+piece has one, whatever model embeds the chunks. One byte per dimension takes a quarter of the space and changes a
+cosine by less than .01. `pool` combines the vectors of a long text's windows, or of a note's chunks.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 
 CONTEXT_WEIGHT = 0.2
-"""What the heading above a piece adds to its vector. 0.4: MRR of everyday −.003."""
+"""Weight of the heading's vector in a piece's. 0.4: everyday MRR −.003."""
 
 LARGEST = 127
-#: Texts embedded at once: the token vectors of all of them are in memory together.
+"""Largest absolute value of a quantised dimension."""
+
+#: Texts embedded at once; the token vectors of all of them are in memory together.
 SLICE = 256
 
-# Vectors this close to cancelling out leave only rounding errors, whose direction means nothing.
+# Mean shorter than this part of the longest vector: only rounding errors are left, and their direction means nothing.
 _CANCELLED = 1e-6
 
 
@@ -38,34 +40,34 @@ def mean_vectors(texts: Sequence[str], table: TokenTable) -> Floats:
     return np.concatenate([np.zeros((0, dimensions), np.float32), *slices])
 
 
-def with_context(own: Floats, context: Floats) -> Floats:
-    """The vectors with a share of their context's, at unit length."""
-    return _unit(own + np.float32(CONTEXT_WEIGHT) * context)
+def add_context(vectors: Floats, context: Floats) -> Floats:
+    """The vectors with a share of their contexts' vectors added, at unit length."""
+    return _unit(vectors + np.float32(CONTEXT_WEIGHT) * context)
 
 
 def quantised(vectors: Floats) -> NDArray[np.int8]:
-    """Vectors in one byte per dimension; only their direction is kept."""
+    """The vectors at one byte per dimension; their lengths are lost."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=1e-9)
     scaled: NDArray[np.int8] = np.rint(vectors * (LARGEST / largest)).astype(np.int8)
     return scaled
 
 
 def weighted_mean(vectors: Floats, weights: Floats, firsts: NDArray[np.int64]) -> Floats:
-    """The weighted mean of each group of vectors, at unit length; groups begin at these places."""
+    """The weighted mean of each group of vectors, at unit length; `firsts` are the rows where groups begin."""
     return _unit(np.add.reduceat(vectors * weights[:, None], firsts, axis=0))
 
 
 def cosines(vectors: Floats, other: Floats) -> Floats:
-    """The cosine of each unit vector with another one, the same whatever vectors stand beside it.
+    """The cosine of each unit vector with another one, independent of the other rows.
 
-    A matrix product would round a row by its place.
+    A matrix product would round a row differently depending on its position.
     """
-    found: Floats = np.einsum("ij,j->i", vectors, other)
-    return found
+    result: Floats = np.einsum("ij,j->i", vectors, other)
+    return result
 
 
 def decode_vectors(blobs: Sequence[bytes], pieces: int) -> Floats:
-    """The vectors of so many pieces, at unit length."""
+    """The stored vectors of `pieces` pieces, at unit length."""
     stored = np.frombuffer(b"".join(blobs), np.int8).reshape(pieces, -1)
     return _unit(stored.astype(np.float32))
 
@@ -73,12 +75,12 @@ def decode_vectors(blobs: Sequence[bytes], pieces: int) -> Floats:
 def _means(texts: Sequence[str], table: TokenTable) -> Floats:
     tokens = table.tokenize(texts)
     rows = table.token_vectors[np.concatenate(tokens)]
-    sizes = np.array([len(found) for found in tokens])
+    sizes = np.array([len(ids) for ids in tokens])
     sums = np.zeros((len(texts), rows.shape[1]), np.float32)
-    filled = sizes > 0
-    if filled.any():
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])[filled]
-        sums[filled] = np.add.reduceat(rows, starts, axis=0)
+    has_tokens = sizes > 0
+    if has_tokens.any():
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])[has_tokens]
+        sums[has_tokens] = np.add.reduceat(rows, starts, axis=0)
     return _unit(sums)
 
 
@@ -89,10 +91,10 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def pool(vectors: npt.ArrayLike, weights: Sequence[float] | None = None) -> Floats:
-    """The mean of the rows, at unit length; weigh windows by their tokens.
+    """The weighted mean of the rows, at unit length; windows are weighted by their tokens.
 
-    Rows that cancel out (or weigh nothing) have no mean direction: then the heaviest row, the first of equals, stands
-    for all. ValueError for no rows, numbers that are not finite, or weights that do not fit.
+    If the rows cancel out (or all weights are 0), the heaviest row is returned, the first of equals. Raises ValueError
+    for no rows, numbers that are not finite, or weights that do not fit.
     """
     rows = np.asarray(vectors, dtype=np.float64)
     if rows.ndim != 2 or rows.size == 0:

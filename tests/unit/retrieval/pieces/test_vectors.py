@@ -10,12 +10,12 @@ import pytest
 from nur.retrieval.pieces.vectors import (
     CONTEXT_WEIGHT,
     SLICE,
+    add_context,
     cosines,
     decode_vectors,
     mean_vectors,
     quantised,
     weighted_mean,
-    with_context,
 )
 from tests.candidates import TOKENS
 
@@ -40,7 +40,7 @@ def test_a_text_is_the_mean_of_its_tokens_whatever_stands_beside_it() -> None:
 
 def test_a_heading_adds_its_share() -> None:
     own, heading = np.array([[1.0, 0.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
-    assert with_context(own, heading)[0] == pytest.approx(unit(np.array([1.0, CONTEXT_WEIGHT], np.float32)), abs=1e-6)
+    assert add_context(own, heading)[0] == pytest.approx(unit(np.array([1.0, CONTEXT_WEIGHT], np.float32)), abs=1e-6)
 
 
 def test_bytes_keep_the_direction() -> None:
