@@ -103,7 +103,7 @@ async def failure(nur: Door, tool: str, **arguments: Any) -> dict[str, Any]:
         ),
         (
             faults.WRONG_DIMENSION,
-            "The embedding model gave 63 dimensions instead of 64. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS.",
+            "The embedding model returned 63 dimensions instead of 64. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS.",
             "embedding_failed", False, 1,
         ),
     ],

@@ -126,9 +126,9 @@ async def test_generate_embeddings_batch(make: Callable[..., OpenAIEmbedder], op
         (faults.CUT_OFF, UNAVAILABLE),
         (faults.HANG, "Request failed after 3 timeouts."),
         (faults.slow(30), "Request failed after 3 timeouts."),
-        (faults.EMPTY_BODY, "OpenAI gave no usable embeddings in 3 attempts: not JSON."),
-        (faults.HTML, "OpenAI gave no usable embeddings in 3 attempts: not JSON."),
-        (faults.TRUNCATED_JSON, "OpenAI gave no usable embeddings in 3 attempts: not JSON."),
+        (faults.EMPTY_BODY, "OpenAI returned no usable embeddings in 3 attempts: not JSON."),
+        (faults.HTML, "OpenAI returned no usable embeddings in 3 attempts: not JSON."),
+        (faults.TRUNCATED_JSON, "OpenAI returned no usable embeddings in 3 attempts: not JSON."),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

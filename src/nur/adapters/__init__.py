@@ -1,1 +1,1 @@
-"""Vendors behind the ports: each package speaks one engine's language and translates its errors into ours."""
+"""Implementations of the ports: each package wraps one engine or format and translates its errors into ours."""

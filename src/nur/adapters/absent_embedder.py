@@ -1,4 +1,4 @@
-"""AbsentEmbedder: stands for a model that cannot be asked, so that its store can still be read."""
+"""AbsentEmbedder: takes the place of a model that cannot be called, so that its store can still be opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AbsentEmbedder:
-    """Refuses every text with the setting that is missing: searches answer by words, writes are refused or wait."""
+    """Fails every call, naming the missing setting: searches fall back to lexical, writes are rejected or deferred."""
 
     max_tokens = 8191
 
@@ -37,7 +37,7 @@ class AbsentEmbedder:
         return Probe(False, 0, error=self._reason, key_refused=True)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to do."""
 
     def _refuse(self, texts: int) -> NoReturn:
         raise KeyRefused(self._reason, failed=texts, total=texts)

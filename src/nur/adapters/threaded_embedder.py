@@ -1,4 +1,4 @@
-"""What embedders in this process share: slices on threads, figures and log lines."""
+"""Base class of the in-process embedders: runs the model in threads, records metrics and logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class ThreadedEmbedder:
-    """Embeds slice by slice on threads of its own: a query waits for one slice of an ingest, not for all of it."""
+    """Embeds in small slices on its own threads, so that a query waits for one slice of an ingest, not all of it."""
 
     model: EmbeddingModel
 
@@ -36,7 +36,7 @@ class ThreadedEmbedder:
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
         """One unit vector per text, in order. `progress` is called with the number of texts done."""
-        self._requested(texts)
+        self._log_request(texts)
         started = self._clock.monotonic()
         vectors = np.empty((len(texts), self.model.dimensions), np.float32)
         tokens = 0
@@ -47,11 +47,11 @@ class ThreadedEmbedder:
             if progress:
                 progress(start + len(part))
         if texts:
-            self._account(texts, tokens, self._clock.monotonic() - started)
+            self._record(texts, tokens, self._clock.monotonic() - started)
         return vectors
 
     async def embed_query(self, text: str) -> Floats:
-        """The vector to search with: that of a stored text."""
+        """The query's vector; queries are embedded like stored texts."""
         vector: Floats = (await self.embed([text]))[0]
         return vector
 
@@ -65,22 +65,22 @@ class ThreadedEmbedder:
         return Probe(True, self._ms_since(started), self.model.dimensions)
 
     async def close(self) -> None:
-        """Let go of the threads."""
+        """Shut down the threads without waiting for running work."""
         self._threads.shutdown(wait=False)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
-        """The texts' unit vectors, and how many tokens were read."""
+        """The texts' unit vectors, and the number of tokens read."""
         raise NotImplementedError
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def _requested(self, texts: Sequence[str]) -> None:
+    def _log_request(self, texts: Sequence[str]) -> None:
         if texts:
             length = sum(len(text) for text in texts)
             self._log.info("embedding_requested", model=self.model.name, input_length=length, batch_size=len(texts))
 
-    def _account(self, texts: Sequence[str], tokens: int, seconds: float) -> None:
+    def _record(self, texts: Sequence[str], tokens: int, seconds: float) -> None:
         name, dimensions = self.model.name, self.model.dimensions
         metrics.EMBEDDINGS.labels(name, str(dimensions)).inc(len(texts))
         metrics.EMBEDDING_TOKENS.labels(name).inc(tokens)

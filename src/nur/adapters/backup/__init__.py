@@ -1,1 +1,1 @@
-"""Backup files: several files in one, with a manifest of hashes, encrypted where a passphrase is given."""
+"""Backup files: one archive with a manifest of hashes, encrypted if a passphrase is given."""

@@ -1,4 +1,4 @@
-"""A bundle: a gzipped tar archive of a manifest and the files that it lists with size and SHA-256."""
+"""The backup file format: a gzipped tar of a manifest and the files it lists with size and SHA-256."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 FORMAT = "nur-backup"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-#: Texts shrink to a third of their size; more effort takes twice as long for a tenth less.
+#: gzip level. Text shrinks to a third; a higher level takes twice as long to save another tenth.
 COMPRESSION = 3
 MOST_MANIFEST_BYTES = 1024 * 1024
 _PIECE_BYTES = 1024 * 1024
-_UNREADABLE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, KeyError, TypeError)
+_FORMAT_ERRORS = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
 class BundledFile:
-    """A file of a bundle."""
+    """Size and hash of one file in a bundle."""
 
     bytes: int
     sha256: str
@@ -40,18 +40,18 @@ class BundledFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a backup holds."""
+    """Contents of a backup."""
 
     created_at: str
-    program: str  #: version of the program that wrote it
+    program: str  #: version of Nur that wrote it
     schema: str
     store_id: str
     notes: int
     files: dict[str, BundledFile]
 
 
-def described(path: Path) -> BundledFile:
-    """A file's size and hash."""
+def describe_file(path: Path) -> BundledFile:
+    """Size and hash of a file."""
     with path.open("rb") as file:
         return BundledFile(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
@@ -59,43 +59,43 @@ def described(path: Path) -> BundledFile:
 def write(
     target: Path, manifest: Manifest, folder: Path, passphrase: str | None, progress: Callable[[int], None]
 ) -> None:
-    """Write the manifest and its files, which lie in the folder; `progress` gets bytes as they are read."""
+    """Write the manifest and its files from the folder. `progress` is called with the number of bytes just read."""
     with ExitStack() as stack:
         file = stack.enter_context(open(target, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)))
-        below: Any = file if passphrase is None else stack.enter_context(EncryptingWriter(file, passphrase))
-        packed = stack.enter_context(gzip.GzipFile("", "wb", COMPRESSION, below))
-        tar = stack.enter_context(tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT))
+        raw: Any = file if passphrase is None else stack.enter_context(EncryptingWriter(file, passphrase))
+        zipped = stack.enter_context(gzip.GzipFile("", "wb", COMPRESSION, raw))
+        tar = stack.enter_context(tarfile.open(fileobj=zipped, mode="w|", format=tarfile.PAX_FORMAT))
         _add(tar, MANIFEST, io.BytesIO(_encoded(manifest)), len(_encoded(manifest)))
-        for name, one in manifest.files.items():
+        for name, entry in manifest.files.items():
             with (folder / name).open("rb") as content:
-                _add(tar, name, _Watched(content, progress), one.bytes)
+                _add(tar, name, _ProgressReader(content, progress), entry.bytes)
     with target.open("rb") as written:
         os.fsync(written.fileno())
 
 
 def read(path: Path, passphrase: str | None, folder: Path | None, progress: Callable[[int], None]) -> Manifest:
-    """Read the whole bundle and compare every hash; its files are written to the folder, unless that is None.
+    """Read the whole bundle and verify every hash. Files are extracted to the folder, if one is given.
 
     Raises StoreDamaged, StoreNewer, BadRequest.
     """
     try:
         with _unpacked(path, passphrase) as tar:
-            manifest = _decoded(_first(tar))
-            left = dict(manifest.files)
+            manifest = _decoded(_manifest_bytes(tar))
+            missing = dict(manifest.files)
             while (member := tar.next()) is not None:
-                expected = left.pop(member.name)
-                found = _copy(tar, member, None if folder is None else folder / member.name, progress)
-                if found != expected:
-                    raise StoreDamaged(f"The backup is damaged: {member.name} is not as it was written.")
-    except _UNREADABLE as error:
-        raise StoreDamaged(f"{path} is no backup of Nur, or it is damaged ({type(error).__name__}).") from error
-    if left:
-        raise StoreDamaged(f"The backup is damaged: {min(left)} is missing.")
+                expected = missing.pop(member.name)
+                actual = _copy(tar, member, None if folder is None else folder / member.name, progress)
+                if actual != expected:
+                    raise StoreDamaged(f"The backup is damaged: {member.name} has changed since it was written.")
+    except _FORMAT_ERRORS as error:
+        raise StoreDamaged(f"{path} is not a Nur backup, or it is damaged ({type(error).__name__}).") from error
+    if missing:
+        raise StoreDamaged(f"The backup is damaged: {min(missing)} is missing.")
     return manifest
 
 
-class _Watched(io.RawIOBase):
-    """A file that reports how much of it was read."""
+class _ProgressReader(io.RawIOBase):
+    """A file that reports how many bytes were read."""
 
     def __init__(self, file: IO[bytes], progress: Callable[[int], None]) -> None:
         self._file, self._progress = file, progress
@@ -116,16 +116,16 @@ def _add(tar: tarfile.TarFile, name: str, content: Any, size: int) -> None:
 def _unpacked(path: Path, passphrase: str | None) -> Iterator[tarfile.TarFile]:
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))
-        below: Any = file
+        raw: Any = file
         if is_encrypted(file):
             if passphrase is None:
-                raise BadRequest(f"{path} is encrypted: name its passphrase (--ask-passphrase or BACKUP_PASSPHRASE).")
-            below = io.BufferedReader(DecryptingReader(file, passphrase), _PIECE_BYTES)
-        packed = stack.enter_context(gzip.GzipFile(fileobj=below, mode="rb"))
-        yield stack.enter_context(tarfile.open(fileobj=packed, mode="r|"))
+                raise BadRequest(f"{path} is encrypted: give its passphrase (--ask-passphrase or BACKUP_PASSPHRASE).")
+            raw = io.BufferedReader(DecryptingReader(file, passphrase), _PIECE_BYTES)
+        zipped = stack.enter_context(gzip.GzipFile(fileobj=raw, mode="rb"))
+        yield stack.enter_context(tarfile.open(fileobj=zipped, mode="r|"))
 
 
-def _first(tar: tarfile.TarFile) -> bytes:
+def _manifest_bytes(tar: tarfile.TarFile) -> bytes:
     member = tar.next()
     content = tar.extractfile(member) if member is not None and member.name == MANIFEST else None
     if content is None:
@@ -136,7 +136,7 @@ def _first(tar: tarfile.TarFile) -> bytes:
 def _copy(
     tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path | None, progress: Callable[[int], None]
 ) -> BundledFile:
-    """Read a member, and write it to a new file unless that is None."""
+    """Read a member, and write it to the new file `target` unless that is None. Returns its size and hash."""
     content, size, digest = tar.extractfile(member), 0, hashlib.sha256()
     if content is None:
         raise ValueError("not a file")
@@ -160,10 +160,10 @@ def _encoded(manifest: Manifest) -> bytes:
 def _decoded(content: bytes) -> Manifest:
     values = json.loads(content)
     if values.pop("format") != FORMAT:
-        raise ValueError("another format")
+        raise ValueError("not a Nur backup")
     if values.pop("format_version") != FORMAT_VERSION:
-        raise StoreNewer("The backup was written by a newer program. Update nur-memory; nothing was changed.")
-    files = {name: BundledFile(**one) for name, one in values.pop("files").items()}
+        raise StoreNewer("The backup was written by a newer version. Update nur-memory; nothing was changed.")
+    files = {name: BundledFile(**entry) for name, entry in values.pop("files").items()}
     if any("/" in name or "\\" in name or name.startswith(".") for name in files):
-        raise ValueError("a file outside of its folder")
+        raise ValueError("a file name that leaves the folder")
     return Manifest(files=files, **values)

@@ -1,7 +1,7 @@
-"""Encryption of a stream with a passphrase: scrypt makes the key, ChaCha20-Poly1305 seals pieces of one mebibyte.
+"""Encryption of a stream with a passphrase: scrypt derives the key, ChaCha20-Poly1305 seals pieces of 1 MiB.
 
-Each piece is sealed with its number and with whether it is the last one, so that pieces can be neither swapped nor cut
-off. The header (magic, cost, salt, nonce prefix) is authenticated with each piece.
+Each piece's nonce contains its number and whether it is the last piece, so pieces cannot be swapped or cut off. The
+header (magic, cost, salt, nonce prefix) is authenticated with each piece.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 MAGIC = b"nur-encrypted-1\n"
 PIECE_BYTES = 1024 * 1024
-#: 64 MiB of memory and about a fifth of a second for each guess of a passphrase.
+#: Each guess of a passphrase takes 64 MiB of memory and about 0.2 s.
 LOG_COST = 16
-#: A file cannot ask for more than a gibibyte.
+#: Limits the memory that a crafted file can demand to 1 GiB.
 MOST_LOG_COST = 20
 _SALT_BYTES, _PREFIX_BYTES, _TAG_BYTES = 16, 7, 16
 _HEADER_BYTES = len(MAGIC) + 1 + _SALT_BYTES + _PREFIX_BYTES
 
 
 class _Seal:
-    """The key of one file, and the nonce of each piece."""
+    """Seals and opens the pieces of one file, in order."""
 
     def __init__(self, passphrase: str, header: bytes) -> None:
         cost, salt = header[len(MAGIC)], header[len(MAGIC) + 1 : len(MAGIC) + 1 + _SALT_BYTES]
@@ -52,55 +52,55 @@ class _Seal:
 
 
 class EncryptingWriter(io.RawIOBase):
-    """Encrypts what is written to it; it must be closed for the file to be whole."""
+    """Encrypts what is written to it. The file is complete only after `close`."""
 
     def __init__(self, file: IO[bytes], passphrase: str) -> None:
         header = MAGIC + bytes([LOG_COST]) + os.urandom(_SALT_BYTES + _PREFIX_BYTES)
-        self._file, self._seal, self._waiting = file, _Seal(passphrase, header), bytearray()
+        self._file, self._seal, self._buffer = file, _Seal(passphrase, header), bytearray()
         file.write(header)
 
     def writable(self) -> bool:
-        """It is written to."""
+        """Always."""
         return True
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Encrypt whole pieces; the rest waits."""
+        """Encrypt whole pieces and buffer the rest."""
         view = memoryview(data).cast("B")
-        self._waiting += view
-        while len(self._waiting) > PIECE_BYTES:  # the last piece, also a whole one, is sealed by `close`
-            self._file.write(self._seal.close(bytes(self._waiting[:PIECE_BYTES]), last=False))
-            del self._waiting[:PIECE_BYTES]
+        self._buffer += view
+        while len(self._buffer) > PIECE_BYTES:  # `close` seals the last piece, even a full one
+            self._file.write(self._seal.close(bytes(self._buffer[:PIECE_BYTES]), last=False))
+            del self._buffer[:PIECE_BYTES]
         return len(view)
 
     def close(self) -> None:
-        """Seal the last piece. The file below stays open."""
+        """Seal the last piece. The underlying file stays open."""
         if not self.closed:
-            self._file.write(self._seal.close(bytes(self._waiting), last=True))
+            self._file.write(self._seal.close(bytes(self._buffer), last=True))
         super().close()
 
 
 class DecryptingReader(io.RawIOBase):
-    """Decrypts what is read from it. Raises BadRequest for another passphrase, StoreDamaged for another file."""
+    """Decrypts what is read from it. Raises BadRequest for a wrong passphrase, StoreDamaged for a damaged file."""
 
     def __init__(self, file: IO[bytes], passphrase: str) -> None:
         header = file.read(_HEADER_BYTES)
         if len(header) < _HEADER_BYTES or header[len(MAGIC)] > MOST_LOG_COST:
-            raise StoreDamaged("The backup is damaged: its beginning cannot be read.")
+            raise StoreDamaged("The backup is damaged: its header cannot be read.")
         self._file, self._seal, self._first = file, _Seal(passphrase, header), True
         self._sealed = file.read(PIECE_BYTES + _TAG_BYTES)
-        self._open = b""
+        self._plain = b""
 
     def readable(self) -> bool:
-        """It is read from."""
+        """Always."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Decrypt the next piece when the last one is used up."""
+        """Decrypt the next piece when the current one is used up."""
         view = memoryview(buffer).cast("B")
-        if not self._open and self._sealed:
-            self._open = self._next_piece()
-        size = min(len(view), len(self._open))
-        view[:size], self._open = self._open[:size], self._open[size:]
+        if not self._plain and self._sealed:
+            self._plain = self._next_piece()
+        size = min(len(view), len(self._plain))
+        view[:size], self._plain = self._plain[:size], self._plain[size:]
         return size
 
     def _next_piece(self) -> bytes:
@@ -110,13 +110,13 @@ class DecryptingReader(io.RawIOBase):
         except InvalidTag:
             if self._first:
                 raise BadRequest("The passphrase is wrong, or the backup is damaged.") from None
-            raise StoreDamaged("The backup is damaged: a piece of it is not as it was written.") from None
+            raise StoreDamaged("The backup is damaged: a part of it has changed since it was written.") from None
         self._sealed, self._first = following, False
         return piece
 
 
 def is_encrypted(file: IO[bytes]) -> bool:
-    """Whether the file starts as an encrypted one; reading goes on where it was."""
+    """Whether the file starts with the magic bytes. The file position is restored."""
     start = file.read(len(MAGIC))
     file.seek(-len(start), os.SEEK_CUR)
     return start == MAGIC

@@ -1,4 +1,4 @@
-"""A note's index records as Chroma keeps them: ids, documents, metadata (the specification's section 3)."""
+"""Converts a note's index records to Chroma's ids, documents and metadata (the specification's section 3)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 Value: TypeAlias = "str | int | float | bool | list[str]"
 Metadata: TypeAlias = "dict[str, Value]"
 
-#: Between a tenant and an id: a control character, since a conversation's id may hold anything else.
+#: Separates tenant and id. A control character, because a conversation id may contain anything else.
 TENANT_SEPARATOR = "\x1f"
-#: Expiry of what never expires, the year 10000: a record without the key would meet no clause on it.
+#: Expiry of notes that never expire: the year 10000. A record without the key would match no clause on it.
 NEVER = 253402300800.0
 
 
 @dataclass(frozen=True, slots=True)
 class ChromaRecord:
-    """One record, and where it goes."""
+    """One record and its collection."""
 
     collection: str
     record_id: str
@@ -39,20 +39,20 @@ class ChromaRecord:
 
 
 def record_id(tenant: str, public_id: str) -> str:
-    """The public id; behind its tenant's name unless that is the default one."""
+    """The public id, prefixed with the tenant unless that is the default tenant."""
     return public_id if tenant == DEFAULT_TENANT else f"{tenant}{TENANT_SEPARATOR}{public_id}"
 
 
 def records_of(op: IndexOp, model: EmbeddingModel, store_id: str) -> list[ChromaRecord]:
-    """All records of a note at one revision; none for a note that is gone."""
+    """All records of a note at one revision; none if the note is deleted or missing."""
     note = op.note
     if note is None or note.status is not Status.ACTIVE:
         return []
-    shared = _described(note) | _stamped(note, op.revision, model, store_id)
-    found = [_record(note, record, shared) for record in op.records]
-    if note.kind is Kind.ARTIFACT and note.is_chunked and op.pooled is not None and found:
-        found.append(_parent(note, op.pooled, shared))
-    return found
+    shared = _note_metadata(note) | _index_metadata(note, op.revision, model, store_id)
+    records = [_record(note, record, shared) for record in op.records]
+    if note.kind is Kind.ARTIFACT and note.is_chunked and op.pooled is not None and records:
+        records.append(_parent(note, op.pooled, shared))
+    return records
 
 
 def _record(note: Note, record: IndexRecord, shared: Metadata) -> ChromaRecord:
@@ -66,7 +66,7 @@ def _record(note: Note, record: IndexRecord, shared: Metadata) -> ChromaRecord:
         own |= {"artifact_id": note.public_id} if note.kind is Kind.ARTIFACT else {}
     elif note.kind is Kind.ARTIFACT:
         own |= {"is_chunked": False, "num_chunks": 0}
-    # A turn of the specification is found with who said it.
+    # The specification stores a turn together with its role.
     document = f"{note.meta.role}: {record.content}" if note.kind is Kind.TURN else record.content
     return ChromaRecord(
         names.of_record(note.kind, is_chunked=note.is_chunked),
@@ -78,7 +78,7 @@ def _record(note: Note, record: IndexRecord, shared: Metadata) -> ChromaRecord:
 
 
 def _parent(note: Note, pooled: Floats, shared: Metadata) -> ChromaRecord:
-    """A cut artifact as a whole. Chroma wants a vector of every record; no search may find this one by it."""
+    """The parent record of a chunked artifact. Chroma requires a vector; searches exclude the record."""
     own: Metadata = {
         "token_count": note.token_count,
         "content_hash": note.content_hash,
@@ -89,7 +89,7 @@ def _parent(note: Note, pooled: Floats, shared: Metadata) -> ChromaRecord:
     return ChromaRecord(names.ARTIFACTS, identity, "", shared | own, pooled)
 
 
-def _described(note: Note) -> Metadata:
+def _note_metadata(note: Note) -> Metadata:
     meta = note.meta
     is_artifact = note.kind is Kind.ARTIFACT
     return _without_empty(
@@ -121,7 +121,7 @@ def _described(note: Note) -> Metadata:
     )
 
 
-def _stamped(note: Note, revision: int, model: EmbeddingModel, store_id: str) -> Metadata:
+def _index_metadata(note: Note, revision: int, model: EmbeddingModel, store_id: str) -> Metadata:
     return {
         "tenant": note.tenant,
         "owner": note.owner,
@@ -140,7 +140,7 @@ def _iso(moment: datetime) -> str:
 
 
 def _without_empty(values: dict[str, object]) -> Metadata:
-    """Chroma refuses [] and takes None for "delete this key"."""
+    """Leave out None and []: Chroma rejects [] and takes None as "delete this key"."""
     kept: Metadata = {}
     for name, value in values.items():
         if isinstance(value, str | int | float) or (isinstance(value, list) and value):

@@ -1,4 +1,4 @@
-"""One store's collections in one Chroma: synchronous, as Chroma's client is, and called in threads."""
+"""Synchronous access to one store's collections in Chroma; called in threads."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FOREIGN = (
-    "The Chroma collection '{name}' was not made by this store; it was left as it is. "
-    "Choose another Chroma, or remove it with: nur rebuild --wipe-foreign {name}"
+    "The Chroma collection '{name}' does not belong to this store and was not changed. "
+    "Use another Chroma, or remove it with: nur rebuild --wipe-foreign {name}"
 )
 
-#: Has no records: its metadata records whether the last owner closed the index.
+#: A collection without records. Its metadata says whether the last owner closed the index.
 STATE = "nur_state"
 
 _STORE_ID = "nur_store_id"
 _VERSION = "nur_embedding_version"
 _CLEAN = "nur_clean"
 
-#: Chroma's server refuses bodies of 40 MiB, and a request of this size takes it about 3 s.
+#: Chroma's server rejects bodies of 40 MiB; a request of this size takes about 3 s.
 _REQUEST_BYTES = 8_000_000
 _METADATA_BYTES = 1_000
-_NOTES_A_QUESTION = 200
+_NOTES_PER_REQUEST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingRecord:
-    """What Chroma has of a note."""
+    """A note's record in Chroma."""
 
     collection: str
     record_id: str
@@ -58,7 +58,7 @@ class ChromaHit:
 
 
 class ChromaStore:
-    """Reads and writes the collections that carry this store's id, and touches no others."""
+    """Reads and writes the collections marked with this store's id, and no others."""
 
     def __init__(self, client: ClientAPI, *, store_id: str, embedding_version: str, suffix: str) -> None:
         self.client = client
@@ -68,47 +68,48 @@ class ChromaStore:
         self._batch_records = client.get_max_batch_size()
 
     def open(self) -> bool:
-        """Take possession. Returns whether the last owner closed it. Raises StoreForeign.
+        """Open the collections. Returns whether the last owner closed them. Raises StoreForeign.
 
-        The mark is absent while the index is open, so that a killed process leaves none.
+        The clean mark is removed while the index is open, so a killed process leaves none.
         """
-        present = [found for name in names.ALL if (found := self._find(name))]
+        existing = [found for name in names.ALL if (found := self._find(name))]
         state = self._find(STATE)
-        was_clean = (state.metadata or {}).get(_CLEAN) is True if state else not present
+        was_clean = (state.metadata or {}).get(_CLEAN) is True if state else not existing
         self.mark(clean=False)
-        return was_clean and all((found.metadata or {}).get(_VERSION) == self._marks[_VERSION] for found in present)
+        return was_clean and all((found.metadata or {}).get(_VERSION) == self._marks[_VERSION] for found in existing)
 
     def mark(self, *, clean: bool) -> None:
-        """Say whether the index is closed."""
-        self._find_or_make(STATE).modify(metadata={**self._marks, _CLEAN: clean})
+        """Record whether the index is cleanly closed."""
+        self._find_or_create(STATE).modify(metadata={**self._marks, _CLEAN: clean})
 
     def heartbeat(self) -> None:
-        """Raises when Chroma does not answer."""
+        """Raises if Chroma does not answer."""
         self.client.heartbeat()
 
     def existing(self, note_ids: Sequence[str]) -> list[ExistingRecord]:
-        """All records of these notes, parents among them."""
-        groups = [note_ids[start : start + _NOTES_A_QUESTION] for start in range(0, len(note_ids), _NOTES_A_QUESTION)]
+        """All records of these notes, including parents."""
+        size = _NOTES_PER_REQUEST
+        groups = [note_ids[start : start + size] for start in range(0, len(note_ids), size)]
         return [record for name in names.ALL for group in groups for record in self._existing_in(name, list(group))]
 
     def upsert(self, name: str, records: Sequence[ChromaRecord], existing: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write complete records; `existing` is the metadata of those that exist, by id."""
+        """Write complete records. `existing` maps the ids of existing records to their metadata."""
         for batch in self._batches(records):
             self._upsert_batch(name, batch, existing)
 
     def delete(self, name: str, record_ids: Sequence[str]) -> None:
-        """Delete records; those that are gone already are no matter."""
+        """Delete records; missing ones are ignored."""
         for start in range(0, len(record_ids), self._batch_records):
             self._delete_batch(name, list(record_ids[start : start + self._batch_records]))
 
     def nearest(self, name: str, vector: Any, where: Clause | None, limit: int) -> list[ChromaHit]:
-        """The nearest records of one collection, nearest first; parents may be among them."""
-        asked: Any = where
+        """The nearest records of one collection, nearest first; may include parents."""
+        clause: Any = where
         answer = self._on(
             "query",
             name,
             lambda collection: collection.query(
-                query_embeddings=[vector], n_results=limit, where=asked, include=["metadatas", "distances"]
+                query_embeddings=[vector], n_results=limit, where=clause, include=["metadatas", "distances"]
             ),
         )
         if answer is None:
@@ -117,7 +118,7 @@ class ChromaStore:
         return [ChromaHit(metadata, 1 - distance) for metadata, distance in zip(metadatas, distances, strict=True)]
 
     def count(self) -> int:
-        """How many records there are, parents left out."""
+        """Number of records, excluding parents."""
         total = sum(self._on("count", name, lambda collection: collection.count()) or 0 for name in names.ALL)
         parents = self._on(
             "get", names.ARTIFACTS, lambda collection: collection.get(where={"is_chunked": True}, include=[])
@@ -125,8 +126,8 @@ class ChromaStore:
         return total - len(parents["ids"] if parents else [])
 
     def drop(self) -> None:
-        """Delete this store's collections; the mark stays. Raises StoreForeign before anything is deleted."""
-        self._known.clear()  # some may have been deleted, or replaced, by somebody else
+        """Delete this store's collections but keep the clean mark. Raises StoreForeign before anything is deleted."""
+        self._known.clear()  # another process may have deleted or replaced some
         for name in [name for name in names.ALL if self._find(name)]:
             del self._known[name]
             self.client.delete_collection(name + self._suffix)
@@ -143,26 +144,26 @@ class ChromaStore:
         ids = [record.record_id for record in batch]
         vectors: Any = [record.vector for record in batch]
         documents = [record.document for record in batch]
-        # Chroma merges the new metadata into the old: a key that is gone has to be named, as None.
+        # Chroma merges new metadata into the old: removed keys must be set to None.
         metadatas: Any = [dict.fromkeys(existing.get(record.record_id, ())) | record.metadata for record in batch]
         self._on(
             "add",
             name,
             lambda collection: collection.upsert(ids, embeddings=vectors, documents=documents, metadatas=metadatas),
-            make=True,
+            create=True,
         )
 
     def _delete_batch(self, name: str, record_ids: list[str]) -> None:
         self._on("delete", name, lambda collection: collection.delete(record_ids))
 
-    def _on(self, operation: str, name: str, work: Callable[[Collection], T], *, make: bool = False) -> T | None:
-        """Do it on a collection, and count it; None if there has never been one.
+    def _on(self, operation: str, name: str, work: Callable[[Collection], T], *, create: bool = False) -> T | None:
+        """Run the operation on a collection, and count it in the metrics. None if the collection never existed.
 
-        Raises IndexLost when somebody else deleted the collection: it stays known until `drop`, so that no later
-        call takes what is missing for empty.
+        Raises IndexLost if another process deleted the collection. It stays in `_known` until `drop`, so that no later
+        call takes the missing collection for an empty one.
         """
         for _ in range(2):
-            collection = self._find_or_make(name) if make else self._find(name)
+            collection = self._find_or_create(name) if create else self._find(name)
             if collection is None:
                 return None
             metrics.CHROMA_OPERATIONS.labels(operation).inc()
@@ -179,23 +180,23 @@ class ChromaStore:
                 found = self.client.get_collection(name + self._suffix, embedding_function=None)
             except NotFoundError:
                 return None
-            self._know(name, found)
+            self._remember(name, found)
         return self._known[name]
 
-    def _find_or_make(self, name: str) -> Collection:
+    def _find_or_create(self, name: str) -> Collection:
         found = self._find(name)
         if found is None:
-            # Someone may make it at the same moment: then this returns theirs, with their metadata.
+            # If another process creates it at the same time, this returns theirs with their metadata.
             found = self.client.get_or_create_collection(
                 name + self._suffix,
                 metadata=self._marks,
                 configuration={"hnsw": {"space": "cosine"}},
                 embedding_function=None,
             )
-            self._know(name, found)
+            self._remember(name, found)
         return found
 
-    def _know(self, name: str, collection: Collection) -> None:
+    def _remember(self, name: str, collection: Collection) -> None:
         if (collection.metadata or {}).get(_STORE_ID) != self._marks[_STORE_ID]:
             raise StoreForeign(FOREIGN.format(name=collection.name))
         self._known[name] = collection
@@ -204,7 +205,7 @@ class ChromaStore:
         batch: list[ChromaRecord] = []
         size = 0
         for record in records:
-            # A vector travels as base64 of float32: four bytes for three.
+            # Vectors are sent as base64, which takes four bytes for three.
             needed = record.vector.nbytes * 4 // 3 + len(record.document.encode()) + _METADATA_BYTES
             if batch and (size + needed > _REQUEST_BYTES or len(batch) == self._batch_records):
                 yield batch

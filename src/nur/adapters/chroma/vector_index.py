@@ -1,4 +1,4 @@
-"""Chroma as a derived index: the specification's collections, kept in step with the store."""
+"""Chroma as a derived vector index, with the specification's collections."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_THREADS = 8  #: our own, so that a Chroma that hangs does not use up the event loop's
+_THREADS = 8  #: a separate pool, so that a hanging Chroma does not block the event loop's threads
 _HEALTH_SECONDS = 5.0
-_QUERY_SECONDS = 2.0  #: a search has another way to answer, and does not wait longer for this one
-_SPARE = 2  #: asked for, a hit wanted: expired records, other tenants' and parents are among them
+_QUERY_SECONDS = 2.0  #: a search then falls back to lexical results
+_OVERFETCH = 2  #: records fetched per hit wanted: some are expired, parents or of other tenants
 
 _log = EventLog("chroma")
 
 
-def _is_chromas(error: BaseException) -> bool:
-    """Whether an error is Chroma's own. It raises bare Exceptions, and its Rust core panics with a BaseException."""
+def _is_chroma_error(error: BaseException) -> bool:
+    """Whether Chroma raised the error. It raises bare Exceptions, and its Rust core panics with a BaseException."""
     if isinstance(error, Exception):
         return not isinstance(error, NurError)
     return type(error).__name__ == "PanicException"
 
 
 class ChromaVectorIndex:
-    """Keeps chunks in a Chroma server or in an embedded Chroma.
+    """Indexes chunks in a Chroma server or an embedded Chroma.
 
-    Writes are ordered by reading the revision that Chroma holds, under a lock of this process. A removal leaves no
-    record to read, so this process remembers it: after a restart, or beside another worker, a stale write could put a
-    removed note's records back. The store keeps those from being shown, and a rebuild drops them.
+    Before a write, the revision in Chroma is read under a lock of this process, so that an older write never wins. A
+    removal leaves no record, so this process remembers it in memory. After a restart, or with another worker, a stale
+    write can therefore bring back a removed note's records. The store filters those out, and a rebuild deletes them.
     """
 
     name = "chroma"
@@ -68,7 +68,7 @@ class ChromaVectorIndex:
 
     def __init__(
         self,
-        place: ChromaServer | ChromaFolder,
+        location: ChromaServer | ChromaFolder,
         *,
         store_id: str,
         embedding_version: str,
@@ -77,8 +77,8 @@ class ChromaVectorIndex:
         timeout_seconds: float = 30.0,
         query_seconds: float = _QUERY_SECONDS,
     ) -> None:
-        """`suffix` separates the collections of later embedding versions from those of the first, which have none."""
-        self._place = place
+        """`suffix` is added to the collection names of every embedding version but the first."""
+        self._location = location
         self._store_id = store_id
         self._model = EmbeddingModel.parse(embedding_version)
         self._clock = clock
@@ -88,18 +88,18 @@ class ChromaVectorIndex:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="chroma")
         self._store: ChromaStore | None = None
         self._clean = False
-        self._turns = asyncio.Lock()  # writers wait here, so that they do not use up the threads
-        self._writing = Lock()  # held in the thread: the next write does not overtake that of a cancelled caller
+        self._write_queue = asyncio.Lock()  # writers wait here instead of occupying threads
+        self._write_lock = Lock()  # locked in the thread: a cancelled caller's write still finishes first
         self._removed: dict[NoteId, int] = {}
-        self._is_dirty = True  # what an earlier process deleted may not be scrubbed yet
+        self._is_dirty = True  # an earlier process may have deleted records without scrubbing
 
     async def open(self) -> None:
-        """Connect and take possession. Raises StoreForeign, IndexDown; then it may be tried again."""
+        """Connect and open the collections. Raises StoreForeign, IndexDown; may then be called again."""
         if self._store is None:
             self._store, self._clean = await self._run("open", self._open)
 
     async def close(self) -> None:
-        """Finish what is under way and leave the mark; a Chroma that is gone is only logged."""
+        """Wait for running operations and set the clean mark. If Chroma is unreachable, only logs that."""
         store, self._store = self._store, None
         if store is not None:
             try:
@@ -109,71 +109,72 @@ class ChromaVectorIndex:
         await asyncio.to_thread(self._threads.shutdown)
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
-        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
-        async with self._turns:
+        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then retry."""
+        async with self._write_queue:
             await self._run("apply", self._apply, self._opened(), ops)
 
     async def query(self, vector: Floats, note_filter: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key. Raises IndexDown, IndexLost."""
+        """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown, IndexLost."""
         if limit <= 0:
             return []
         try:
             async with asyncio.timeout(self._query_seconds):
-                answers = await self._ask(vector, note_filter, limit)
+                hits = await self._query_all(vector, note_filter, limit)
         except TimeoutError as error:
             metrics.CHROMA_ERRORS.labels("TimeoutError").inc()
             _log.error("chroma_failed", operation="query", error="TimeoutError")
-            raise IndexDown(f"{self._place} did not answer within {self._query_seconds:g} seconds.") from error
-        found = [_neighbour(hit) for hits in answers for hit in hits]
-        found.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))
-        return found[:limit]
+            raise IndexDown(f"{self._location} did not answer within {self._query_seconds:g} seconds.") from error
+        neighbours = [_neighbour(hit) for hit in hits]
+        neighbours.sort(key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))
+        return neighbours[:limit]
 
     async def count(self) -> int:
-        """How many chunks have a record."""
+        """Number of indexed chunks."""
         return await self._run("count", self._opened().count)
 
     async def was_closed_cleanly(self) -> bool:
-        """Whether the last owner closed it, as `open` found it."""
+        """Whether the last owner had closed the index when `open` was called."""
         return self._clean
 
     async def reset(self) -> None:
-        """Delete this store's collections of this embedding version."""
+        """Delete this embedding version's collections of this store."""
         await self._run("reset", self._reset, self._opened())
 
     async def scrub(self) -> None:
-        """Rewrite an embedded Chroma's database without what was deleted; a server's files are its operator's."""
-        if isinstance(self._place, ChromaFolder) and self._is_dirty:
-            await self._run("scrub", self._scrub, self._place)
+        """Erase deleted data from an embedded Chroma's database. A server's files are left to its operator."""
+        if isinstance(self._location, ChromaFolder) and self._is_dirty:
+            await self._run("scrub", self._scrub, self._location)
 
     async def health(self) -> IndexHealth:
-        """Ask for a heartbeat."""
+        """Send a heartbeat request."""
         started = time.perf_counter()
         error = None
         try:
             async with asyncio.timeout(_HEALTH_SECONDS):
                 await self._run("heartbeat", self._opened().heartbeat)
         except (IndexDown, TimeoutError) as failure:
-            error = str(failure) or self._place.unreachable
+            error = str(failure) or self._location.unreachable
         latency_ms = round((time.perf_counter() - started) * 1000)
         return IndexHealth(healthy=error is None, latency_ms=latency_ms, error=error)
 
-    async def _ask(self, vector: Floats, note_filter: NoteFilter, limit: int) -> list[list[ChromaHit]]:
+    async def _query_all(self, vector: Floats, note_filter: NoteFilter, limit: int) -> list[ChromaHit]:
         """The nearest records of each collection."""
         store, now = self._opened(), self._clock.now()
-        return await asyncio.gather(
+        results = await asyncio.gather(
             *(
                 self._run("query", self._nearest, store, name, vector, note_filter, limit, now)
                 for name in names.of_kinds(note_filter.kinds)
             )
         )
+        return [hit for hits in results for hit in hits]
 
     def _opened(self) -> ChromaStore:
         if self._store is None:
-            raise IndexDown(self._place.unreachable)
+            raise IndexDown(self._location.unreachable)
         return self._store
 
     def _open(self) -> tuple[ChromaStore, bool]:
-        client = connect(self._place, self._timeout_seconds)
+        client = connect(self._location, self._timeout_seconds)
         try:
             store = ChromaStore(
                 client, store_id=self._store_id, embedding_version=self._model.version, suffix=self._suffix
@@ -184,34 +185,34 @@ class ChromaVectorIndex:
             raise
 
     def _close(self, store: ChromaStore) -> None:
-        with self._writing:
+        with self._write_lock:
             try:
                 store.mark(clean=True)
             finally:
                 disconnect(store.client)
 
-    def _scrub(self, place: ChromaFolder) -> None:
-        with self._writing:
-            scrub(place.path)
+    def _scrub(self, location: ChromaFolder) -> None:
+        with self._write_lock:
+            scrub(location.path)
             self._is_dirty = False
 
     def _reset(self, store: ChromaStore) -> None:
-        with self._writing:
+        with self._write_lock:
             store.drop()
 
     def _nearest(
         self, store: ChromaStore, name: str, vector: Floats, note_filter: NoteFilter, limit: int, now: datetime
     ) -> list[ChromaHit]:
-        asked = where.asked(note_filter, name)
-        found = store.nearest(name, vector, where.conjunction(asked), limit * _SPARE)
-        standing = [hit for hit in found if where.stands(hit.metadata, note_filter, now)]
-        if len(standing) < limit and len(standing) < len(found):
-            clauses = [*asked, *where.standing(note_filter, name, now)]
-            standing = store.nearest(name, vector, where.conjunction(clauses), limit)
-        return standing[:limit]
+        selective = where.selective(note_filter, name)
+        fetched = store.nearest(name, vector, where.conjunction(selective), limit * _OVERFETCH)
+        hits = [hit for hit in fetched if where.passes_common(hit.metadata, note_filter, now)]
+        if len(hits) < limit and len(hits) < len(fetched):
+            clauses = [*selective, *where.common(note_filter, name, now)]
+            hits = store.nearest(name, vector, where.conjunction(clauses), limit)
+        return hits[:limit]
 
     def _apply(self, store: ChromaStore, ops: Sequence[IndexOp]) -> None:
-        with self._writing:
+        with self._write_lock:
             newest: dict[NoteId, IndexOp] = {}
             for op in ops:
                 if op.note_id not in newest or newest[op.note_id].revision <= op.revision:
@@ -227,7 +228,7 @@ class ChromaVectorIndex:
         return op.revision >= max([self._removed.get(op.note_id, 0), *revisions])
 
     def _write(self, store: ChromaStore, ops: Sequence[IndexOp], existing: Sequence[ExistingRecord]) -> None:
-        """Write, then delete what vanished: a crash in between leaves too much, which the next attempt corrects."""
+        """Write records, then delete obsolete ones: a crash in between leaves extra records, which a retry deletes."""
         self._is_dirty = self._is_dirty or bool(existing)
         fresh: defaultdict[str, list[ChromaRecord]] = defaultdict(list)
         for op in ops:
@@ -242,22 +243,22 @@ class ChromaVectorIndex:
             before = {record.record_id: record.metadata for record in existing if record.collection == name}
             if fresh[name]:
                 store.upsert(name, fresh[name], before)
-            vanished = before.keys() - {record.record_id for record in fresh[name]}
-            if vanished:
-                store.delete(name, sorted(vanished))
+            obsolete = before.keys() - {record.record_id for record in fresh[name]}
+            if obsolete:
+                store.delete(name, sorted(obsolete))
 
     async def _run(self, operation: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, partial(work, *args, **kwargs))
         except BaseException as error:
-            if not _is_chromas(error):
+            if not _is_chroma_error(error):
                 raise
             cause = type(error).__name__
             metrics.CHROMA_ERRORS.labels(cause).inc()
             _log.error("chroma_failed", operation=operation, error=cause)
             answered = isinstance(error, ChromaError)
-            raise IndexDown(f"{self._place} failed: {cause}" if answered else self._place.unreachable) from error
+            raise IndexDown(f"{self._location} failed: {cause}" if answered else self._location.unreachable) from error
 
 
 def _neighbour(hit: ChromaHit) -> Neighbour:

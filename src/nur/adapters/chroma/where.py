@@ -1,13 +1,14 @@
-"""A NoteFilter as Chroma's `where`.
+"""Converts a NoteFilter to Chroma's `where`.
 
-Chroma 1.5.9 looks up all ids that meet a `where` before it searches, 6 to 10 microseconds each: over 30,000 records a
-search takes 18 ms without one and 200 ms with `tenant = default`, which nearly all of them meet. So there are two sorts
-of clauses. What the caller asked for is usually met by few, and always sent. The standing ones, met by nearly all, are
-first checked on what comes back (`stands`), and sent only when that leaves too little.
+Chroma 1.5.9 looks up all ids that match a `where` before it searches, at 6 to 10 microseconds each. Over 30,000 records
+a search takes 18 ms without a `where` and 200 ms with `tenant = default`, which nearly all records match. So there are
+two groups of clauses. Selective clauses come from the caller, usually match few records, and are always sent. Common
+clauses match nearly all records: they are first checked on the results (`passes_common`), and sent only if too few
+results pass.
 
-Chroma's ways: `$and` and `$or` take two clauses or more; an empty `where` is an error; ranges compare numbers alone; a
-range with a fraction over stored integers truncates it, so every number here is a float; and a record without a key
-meets no clause on it but `$ne` and `$nin`.
+Chroma's rules: `$and` and `$or` need at least two clauses; an empty `where` is an error; ranges compare only numbers; a
+range with a fraction is truncated when the stored values are integers, so every number here is a float; a record
+without a key matches only `$ne` and `$nin` on that key.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 Clause: TypeAlias = "dict[str, object]"
 
 
-def asked(note_filter: NoteFilter, collection: str) -> list[Clause]:
-    """What the caller asked for, as far as it narrows this collection."""
+def selective(note_filter: NoteFilter, collection: str) -> list[Clause]:
+    """Clauses from the caller's filter that apply to this collection."""
     return [
         *_equal(note_filter),
-        *_certain(note_filter),
-        *_when(note_filter),
-        *_within(note_filter, collection),
+        *_confident(note_filter),
+        *_occurred(note_filter),
+        *_kinds_and_conversation(note_filter, collection),
         *_visible(note_filter),
     ]
 
@@ -51,19 +52,19 @@ def _equal(note_filter: NoteFilter) -> list[Clause]:
     return [{name: str(value)} for name, value in fields.items() if value is not None]
 
 
-def _certain(note_filter: NoteFilter) -> list[Clause]:
+def _confident(note_filter: NoteFilter) -> list[Clause]:
     if note_filter.min_confidence is None:
         return []
     enough: Clause = {"confidence": {"$gte": float(note_filter.min_confidence)}}
     return [{"$or": [enough, {"has_confidence": False}]}]
 
 
-def _when(note_filter: NoteFilter) -> list[Clause]:
+def _occurred(note_filter: NoteFilter) -> list[Clause]:
     limits = {"$gte": note_filter.occurred_from, "$lte": note_filter.occurred_to}
-    return [{"ts_epoch": {way: moment.timestamp()}} for way, moment in limits.items() if moment is not None]
+    return [{"ts_epoch": {operator: moment.timestamp()}} for operator, moment in limits.items() if moment is not None]
 
 
-def _within(note_filter: NoteFilter, collection: str) -> list[Clause]:
+def _kinds_and_conversation(note_filter: NoteFilter, collection: str) -> list[Clause]:
     kinds = names.kinds_in(collection)
     clauses: list[Clause] = []
     if TURNS & kinds and note_filter.conversation_id is not None:
@@ -80,16 +81,16 @@ def _visible(note_filter: NoteFilter) -> list[Clause]:
     return [{"$or": [shared, {"owner": note_filter.visible_to}]}]
 
 
-def standing(note_filter: NoteFilter, collection: str, now: datetime) -> list[Clause]:
-    """What every search asks for and nearly every record meets."""
+def common(note_filter: NoteFilter, collection: str, now: datetime) -> list[Clause]:
+    """Clauses that every search needs and nearly every record matches."""
     clauses: list[Clause] = [{"tenant": note_filter.tenant}, {"expires_epoch": {"$gt": now.timestamp()}}]
     if collection == names.ARTIFACTS:
         clauses.append({"is_chunked": False})
     return clauses
 
 
-def stands(metadata: Mapping[str, object], note_filter: NoteFilter, now: datetime) -> bool:
-    """Whether a record meets the standing clauses."""
+def passes_common(metadata: Mapping[str, object], note_filter: NoteFilter, now: datetime) -> bool:
+    """Whether a record matches the common clauses."""
     expires = metadata.get("expires_epoch")
     return (
         metadata.get("tenant") == note_filter.tenant
@@ -100,7 +101,7 @@ def stands(metadata: Mapping[str, object], note_filter: NoteFilter, now: datetim
 
 
 def conjunction(clauses: list[Clause]) -> Clause | None:
-    """All of them at once, in the only spellings Chroma takes."""
+    """All clauses as one `where`; None if there are none."""
     if len(clauses) > 1:
         return {"$and": clauses}
     return clauses[0] if clauses else None

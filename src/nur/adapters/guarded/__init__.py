@@ -1,1 +1,1 @@
-"""An embedder behind a wire, guarded: a provider that fails is waited for once, not by every search."""
+"""A circuit breaker for remote embedders: one call waits for a failing provider, later searches fail at once."""

@@ -1,6 +1,6 @@
-"""GuardedEmbedder: remembers how the provider is, and refuses queries at once while it fails.
+"""GuardedEmbedder: tracks the provider's health, and fails queries at once while it is down.
 
-When to probe the provider is decided by `probe_in`, a function of what is known: it does not wait itself.
+`probe_in` decides when to probe the provider. It is a pure function and never waits.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ _log = EventLog("EmbeddingService")
 
 @dataclass(frozen=True, slots=True)
 class ProbePolicy:
-    """How often a provider is probed. A probe costs one request of one word."""
+    """How often a provider is probed. A probe is one request that embeds one word."""
 
-    while_failing_seconds: float = 2.0  #: recovery shows this soon, without anybody's call
-    while_well_seconds: float = 30.0  #: a monitor that asks every second does not cause a request every second
+    while_failing_seconds: float = 2.0  #: recovery is noticed this soon, even if nobody calls
+    while_healthy_seconds: float = 30.0  #: so that frequent health checks do not each cause a request
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What is known about the provider."""
+class ProviderState:
+    """What is known about the provider's health."""
 
     healthy: bool
-    age_seconds: float  #: since the last call or probe that decided
-    suspected: bool = False  #: it refused a text: the text's fault, or everybody's
-    asked: bool = False  #: a monitor wants to know
+    age_seconds: float  #: since the last call or probe that determined `healthy`
+    suspected: bool = False  #: it rejected a text, which may mean that it rejects every text
+    requested: bool = False  #: a health check asked for the state
 
 
-def probe_in(known: Knowledge, policy: ProbePolicy) -> float | None:
-    """Seconds until the next probe is due; None: no probe is needed."""
-    if not known.healthy or known.suspected:
-        return max(0.0, policy.while_failing_seconds - known.age_seconds)
-    if known.asked:
-        return max(0.0, policy.while_well_seconds - known.age_seconds)
+def probe_in(state: ProviderState, policy: ProbePolicy) -> float | None:
+    """Seconds until the next probe is due; None when no probe is needed."""
+    if not state.healthy or state.suspected:
+        return max(0.0, policy.while_failing_seconds - state.age_seconds)
+    if state.requested:
+        return max(0.0, policy.while_healthy_seconds - state.age_seconds)
     return None
 
 
@@ -57,12 +57,12 @@ DEFAULT_POLICY = ProbePolicy()
 class GuardedEmbedder:
     """A circuit breaker around a provider's embedder.
 
-    Any call that fails opens the circuit: then `embed_query` raises at once with the same reason, until `watch`, which
-    probes every two seconds, or any other call gets an answer. `embed` is never refused: a write has a deadline of its
-    own, and the worker waits between its tries.
+    Any failed call opens the circuit. While it is open, `embed_query` raises at once with the same reason. It closes
+    when another call succeeds or a probe by `watch` does (every two seconds). `embed` always calls the provider: writes
+    have their own deadline, and the worker waits between attempts.
 
-    `on_answer` is awaited once, at the first good answer and before its vectors are returned: the store takes a model
-    for its own only when that model has answered.
+    `on_answer` is awaited once, after the first successful answer and before its vectors are returned: a store adopts a
+    model only after that model has answered.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class GuardedEmbedder:
         self._policy = policy
         self._on_answer = on_answer
         self._last = Probe(True, 0)
-        self._known_at = clock.monotonic()
-        self._suspected = self._asked = False
-        self._woken = asyncio.Event()
+        self._updated_at = clock.monotonic()
+        self._suspected = self._requested = False
+        self._wake = asyncio.Event()
 
     @property
     def model(self) -> EmbeddingModel:
-        """Whose vectors these are."""
+        """The inner embedder's model."""
         return self._inner.model
 
     @property
@@ -92,9 +92,9 @@ class GuardedEmbedder:
         return self._inner.max_tokens
 
     def last_known(self) -> Probe:
-        """How the last call or probe went, at once; what is old is asked again in the background."""
-        self._asked = True
-        self._woken.set()
+        """Result of the last call or probe, without waiting; an old result is refreshed in the background."""
+        self._requested = True
+        self._wake.set()
         return self._last
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
@@ -105,26 +105,26 @@ class GuardedEmbedder:
         return vectors
 
     async def embed_query(self, text: str) -> Floats:
-        """The vector to search with. While the provider is known to fail: EmbedderDown or KeyRefused, at once."""
+        """The query's vector. Raises EmbedderDown or KeyRefused at once while the provider is known to be down."""
         if not self._last.healthy:
             reason = self._last.error or "The embedding provider does not answer."
             raise KeyRefused(reason) if self._last.key_refused else EmbedderDown(reason)
         return await self._observed(self._inner.embed_query(text))
 
     async def probe(self) -> Probe:
-        """Ask the provider now, and remember the result. Never raises."""
-        found = await self._inner.probe()
-        if found.healthy:
-            await self._answered(found)
+        """Probe the provider now, and remember the result. Never raises."""
+        result = await self._inner.probe()
+        if result.healthy:
+            await self._answered(result)
         else:
-            self._learn(found)
-        return found
+            self._update(result)
+        return result
 
     async def watch(self) -> None:
-        """Probe when it is due, until cancelled."""
+        """Probe whenever a probe is due, until cancelled."""
         while True:
-            self._woken.clear()
-            wait = probe_in(self._knowledge(), self._policy)
+            self._wake.clear()
+            wait = probe_in(self._state(), self._policy)
             if wait == 0:
                 with traced():
                     await self.probe()
@@ -132,45 +132,45 @@ class GuardedEmbedder:
                 await self._pause(wait)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the inner embedder."""
         await self._inner.close()
 
     async def _observed(self, call: Awaitable[T]) -> T:
-        """Make the call and learn from its failure. A question's answer teaches nothing: it may come from a cache."""
+        """Await the call and record its failure. Success is not recorded: a query's vector may come from a cache."""
         started = self._clock.monotonic()
         try:
             return await call
-        except EmbedderRefused:  # perhaps this text alone: a probe decides
+        except EmbedderRefused:  # perhaps only this text: a probe decides
             self._suspected = True
-            self._woken.set()
+            self._wake.set()
             raise
         except (EmbedderDown, KeyRefused) as error:
             refused = isinstance(error, KeyRefused)
-            self._learn(Probe(False, self._ms_since(started), error=str(error), key_refused=refused))
+            self._update(Probe(False, self._ms_since(started), error=str(error), key_refused=refused))
             raise
 
-    async def _answered(self, found: Probe) -> None:
+    async def _answered(self, result: Probe) -> None:
         if self._on_answer is not None:
             await self._on_answer()
             self._on_answer = None
-        self._learn(found)
+        self._update(result)
 
-    def _learn(self, found: Probe) -> None:
-        if found.healthy != self._last.healthy:
-            report = _log.info if found.healthy else _log.error
-            report("embedder_up" if found.healthy else "embedder_down", error=found.error)
-        self._last = found
-        self._known_at = self._clock.monotonic()
-        self._suspected = self._asked = False
-        self._woken.set()
+    def _update(self, result: Probe) -> None:
+        if result.healthy != self._last.healthy:
+            log = _log.info if result.healthy else _log.error
+            log("embedder_up" if result.healthy else "embedder_down", error=result.error)
+        self._last = result
+        self._updated_at = self._clock.monotonic()
+        self._suspected = self._requested = False
+        self._wake.set()
 
-    def _knowledge(self) -> Knowledge:
-        age = self._clock.monotonic() - self._known_at
-        return Knowledge(self._last.healthy, age, self._suspected, self._asked)
+    def _state(self) -> ProviderState:
+        age = self._clock.monotonic() - self._updated_at
+        return ProviderState(self._last.healthy, age, self._suspected, self._requested)
 
     async def _pause(self, seconds: float | None) -> None:
-        """Sleep until something is learned or asked, or the time is over."""
-        waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._woken.wait())]
+        """Sleep until the state changes, a health check asks for it, or the time is over."""
+        waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._wake.wait())]
         if seconds is not None:
             waits.append(asyncio.ensure_future(self._clock.sleep(seconds)))
         try:

@@ -1,1 +1,1 @@
-"""Transformers that run here: model folders, and embeddings from them."""
+"""Local ONNX models: loading a model folder, and embedding with it."""

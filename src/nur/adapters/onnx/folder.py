@@ -1,4 +1,4 @@
-"""Model folders as sentence-transformers and Optimum export them."""
+"""Loads model folders exported by sentence-transformers or Optimum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_
 
 
 def load(folder: Path, setting: str) -> tuple[Any, Any]:
-    """A session and its tokenizer. Raises BadConfiguration, naming the setting, when the folder holds none."""
+    """The model's session and tokenizer. Raises BadConfiguration, naming the setting, if the folder has none."""
     model = next((folder / name for name in _MODELS if (folder / name).is_file()), None)
     tokenizer = folder / "tokenizer.json"
     if model is None or not tokenizer.is_file():
@@ -27,5 +27,5 @@ def load(folder: Path, setting: str) -> tuple[Any, Any]:
     try:
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         return session, Tokenizer.from_file(str(tokenizer))
-    except Exception as error:  # both libraries raise their own kinds, some of them bare
+    except Exception as error:  # both libraries raise bare Exceptions
         raise BadConfiguration(f"{setting}: {folder} cannot be loaded.") from error

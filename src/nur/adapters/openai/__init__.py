@@ -1,1 +1,1 @@
-"""Embeddings from OpenAI, or from any server that speaks its API."""
+"""Embeddings from OpenAI, or from any server with a compatible API."""

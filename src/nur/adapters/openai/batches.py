@@ -1,4 +1,4 @@
-"""Cutting texts into requests: by number of texts and by tokens."""
+"""Splits texts into requests, limited by number of texts and by tokens."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: The API takes no more inputs than this in one request.
+#: The API's limit of inputs per request.
 MOST_TEXTS = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """How much goes into one request, and how many requests go at once."""
+    """Size of one request, and the number of concurrent requests."""
 
     texts: int = 100
-    #: OpenAI refuses more than 300,000 tokens a request; a third less leaves room for servers whose tokens are smaller.
+    #: OpenAI rejects more than 300,000 tokens per request. A third less leaves room for servers with smaller tokens.
     tokens: int = 200_000
     in_flight: int = 4
 
@@ -30,34 +30,34 @@ class BatchLimits:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Neighbouring texts that travel in one request."""
+    """Consecutive texts sent in one request."""
 
-    index: int  #: its place among the batches
-    start: int  #: the place of its first text among all texts
+    index: int  #: position among the batches
+    start: int  #: position of its first text among all texts
     texts: tuple[str, ...]
     tokens: int
 
     @property
     def end(self) -> int:
-        """The place after its last text."""
+        """Position after its last text."""
         return self.start + len(self.texts)
 
 
-def cut(texts: Sequence[str], count_tokens: Callable[[str], int], limits: BatchLimits) -> list[Batch]:
-    """Fill each batch as far as both limits allow, keeping the order; every text is in exactly one.
+def split(texts: Sequence[str], count_tokens: Callable[[str], int], limits: BatchLimits) -> list[Batch]:
+    """Fill each batch up to both limits. Keeps the order; every text is in exactly one batch.
 
-    A text that alone is over the token limit travels alone: the provider decides whether it is too long.
+    A text that exceeds the token limit gets a batch of its own: the provider decides whether it is too long.
     """
     batches: list[Batch] = []
-    existing: list[str] = []
+    current: list[str] = []
     tokens = 0
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         size = count_tokens(text)
-        if existing and (len(existing) == limits.texts or tokens + size > limits.tokens):
-            batches.append(Batch(len(batches), place - len(existing), tuple(existing), tokens))
-            existing, tokens = [], 0
-        existing.append(text)
+        if current and (len(current) == limits.texts or tokens + size > limits.tokens):
+            batches.append(Batch(len(batches), index - len(current), tuple(current), tokens))
+            current, tokens = [], 0
+        current.append(text)
         tokens += size
-    if existing:
-        batches.append(Batch(len(batches), len(texts) - len(existing), tuple(existing), tokens))
+    if current:
+        batches.append(Batch(len(batches), len(texts) - len(current), tuple(current), tokens))
     return batches

@@ -1,4 +1,4 @@
-"""OpenAIEmbedder: the official client, bounded, patient, and suspicious of what comes back."""
+"""OpenAIEmbedder: the official client with batching, bounded concurrency, retries and checked responses."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import openai
 
-from nur.adapters.openai.batches import Batch, BatchLimits, cut
+from nur.adapters.openai.batches import Batch, BatchLimits, split
 from nur.adapters.openai.failures import KEY_REFUSED, FailureKind, RequestError, final_error, from_vendor, probe_error
-from nur.adapters.openai.responses import AnswerError, DimensionsError, EmbeddingResponse, read
+from nur.adapters.openai.responses import DimensionsError, EmbeddingResponse, ResponseError, read
 from nur.adapters.openai.retries import Decision, GiveUp, RetryPolicy, after_failure
 from nur.adapters.openai.telemetry import Telemetry
 from nur.domain.embedding import Probe
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 OPENAI_URL = "https://api.openai.com/v1"
-DEFAULT_PATIENCE = RetryPolicy()
+DEFAULT_RETRY_POLICY = RetryPolicy()
 DEFAULT_LIMITS = BatchLimits()
 _RANDOM = SystemRandom()
 
 
 @dataclass(slots=True)
 class _Call:
-    """One call's bookkeeping: until when it may take, and how far it is."""
+    """Deadline and progress of one call."""
 
     deadline: float
     batches: int
     progress: Callable[[int], None] | None
     tokens: int = 0
     done: int = 0
-    failed: bool = False  #: a batch failed: those that still wait for their turn are not sent
+    failed: bool = False  #: a batch failed: waiting batches are not sent
 
 
 class OpenAIEmbedder:
-    """Vectors of an OpenAI model, or of a compatible server's at `base_url`.
+    """Embeds with an OpenAI model, or with a compatible server at `base_url`.
 
-    `send_dimensions` is for models that can be asked for a size (text-embedding-3-*); others refuse the parameter.
-    `encoding_format` is base64 for OpenAI itself and float for others, unless it is given. `jitter` gives the seconds
-    to add to a wait. Queries are cached by text, and never queue behind a large ingest.
+    `send_dimensions` is for models with a selectable size (text-embedding-3-*); other models reject the parameter.
+    `encoding_format` defaults to base64 for OpenAI and to float for other servers. `jitter` returns the seconds to add
+    to a wait. Query vectors are cached by text. Queries never queue behind a large ingest.
     """
 
     def __init__(
@@ -65,43 +65,43 @@ class OpenAIEmbedder:
         send_dimensions: bool = True,
         encoding_format: Literal["base64", "float"] | None = None,
         max_tokens: int = 8191,
-        retry_policy: RetryPolicy = DEFAULT_PATIENCE,
+        retry_policy: RetryPolicy = DEFAULT_RETRY_POLICY,
         limits: BatchLimits = DEFAULT_LIMITS,
         query_cache_size: int = 512,
         clock: Clock | None = None,
         jitter: Callable[[], float] = _RANDOM.random,
     ) -> None:
         if not (api_key and api_key.isascii() and api_key.isprintable()):
-            raise KeyRefused(KEY_REFUSED)  # as a header it would only fail later, and less clearly
+            raise KeyRefused(KEY_REFUSED)  # as a header it would fail later, with a less clear message
         self.model = model
         self.max_tokens = max_tokens
         self._count_tokens = count_tokens
         self._dimensions = model.dimensions if send_dimensions else openai.omit
-        # base64 is a third of the bytes and a fifth of the reading (100 vectors of 3072 numbers: 8 ms against 42), but
-        # only OpenAI is sure to speak it: LM Studio ignores the wish, older vLLM answers 400. Either answer is read.
+        # base64 takes a third of the bytes and a fifth of the parsing time (100 vectors of 3072 numbers: 8 ms, not 42).
+        # Only OpenAI is sure to support it: LM Studio ignores the parameter, older vLLM answers 400. Both are parsed.
         self._encoding = encoding_format or ("float" if base_url else "base64")
-        self._patience = retry_policy
+        self._retry_policy = retry_policy
         self._limits = limits
         self._clock = clock or SystemClock()
         self._jitter = jitter
         self._gate = asyncio.Semaphore(limits.in_flight)
         self._queries: OrderedDict[str, Floats] = OrderedDict()
         self._query_cache_size = query_cache_size
-        self._accounts = Telemetry(model)
-        # The client's own retries would multiply ours, and its timeout counts from byte to byte: ours is for the whole.
+        self._telemetry = Telemetry(model)
+        # The client's retries would multiply ours. Its timeout applies between bytes, ours to the whole request.
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0, timeout=None)
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One unit vector per text, in order; all of them or an error. `progress` is called with the texts done."""
-        return await self._embed(texts, progress, self._gate, self._patience.deadline_seconds)
+        """One unit vector per text, in order, or an error. `progress` is called with the number of texts done."""
+        return await self._embed(texts, progress, self._gate, self._retry_policy.deadline_seconds)
 
     async def embed_query(self, text: str) -> Floats:
-        """The vector to search with; read-only, because the cache shares it."""
-        known = self._queries.get(text)
-        if known is not None:
+        """The query's vector; read-only, because the cache shares it."""
+        cached = self._queries.get(text)
+        if cached is not None:
             self._queries.move_to_end(text)
-            return known
-        vector: Floats = (await self._embed([text], None, nullcontext(), self._patience.query_seconds))[0]
+            return cached
+        vector: Floats = (await self._embed([text], None, nullcontext(), self._retry_policy.query_seconds))[0]
         vector.setflags(write=False)
         self._queries[text] = vector
         while len(self._queries) > self._query_cache_size:
@@ -109,10 +109,10 @@ class OpenAIEmbedder:
         return vector
 
     async def probe(self) -> Probe:
-        """Embed a word, once, without retries, and report the result. Never raises."""
+        """Embed one word without retries and report the result. Never raises."""
         started = self._clock.monotonic()
         try:
-            await self._request(("probe",), self._patience.probe_seconds)
+            await self._request(("probe",), self._retry_policy.probe_seconds)
         except RequestError as failure:
             error = probe_error(failure)
             return Probe(
@@ -125,7 +125,7 @@ class OpenAIEmbedder:
         return Probe(True, self._ms_since(started), self.model.dimensions)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _embed(
@@ -139,31 +139,31 @@ class OpenAIEmbedder:
         if not texts:
             return vectors
         started = self._clock.monotonic()
-        batches = await asyncio.to_thread(cut, texts, self._count_tokens, self._limits)
-        self._accounts.requested(batches)
+        batches = await asyncio.to_thread(split, texts, self._count_tokens, self._limits)
+        self._telemetry.requested(batches)
         call = _Call(started + deadline_seconds, len(batches), progress)
         try:
-            await self._fill_all(vectors, batches, call, gate)
+            await self._embed_batches(vectors, batches, call, gate)
         except RequestError as failure:
             missing = len(texts) - call.done
-            self._accounts.failed(failure, missing)
+            self._telemetry.failed(failure, missing)
             raise final_error(
-                failure, retries=self._patience.retries, failed=missing, total=len(texts)
+                failure, retries=self._retry_policy.retries, failed=missing, total=len(texts)
             ) from failure.__cause__
-        self._accounts.generated(batches, call.tokens, self._ms_since(started))
+        self._telemetry.generated(batches, call.tokens, self._ms_since(started))
         return vectors
 
-    async def _fill_all(
+    async def _embed_batches(
         self, vectors: Floats, batches: Sequence[Batch], call: _Call, gate: AbstractAsyncContextManager[None]
     ) -> None:
-        """Run the batches side by side; the first failure cancels the rest.
+        """Run the batches concurrently; the first failure cancels the rest.
 
-        Not asyncio.TaskGroup: in Python 3.11 one that fails while it is left leaves its task marked as being cancelled,
-        and every anyio scope around it (the MCP server has some) then takes that for a cancellation.
+        Not asyncio.TaskGroup: in Python 3.11 a group that fails while it is exited leaves its task marked as being
+        cancelled, and every enclosing anyio scope (the MCP server has some) then sees a cancellation.
         """
-        tasks = [asyncio.create_task(self._fill(vectors, batch, call, gate)) for batch in batches]
+        tasks = [asyncio.create_task(self._embed_batch(vectors, batch, call, gate)) for batch in batches]
         try:
-            # Each request minds the deadline itself; this is for the wait at the gate, which other calls may hold.
+            # Each request keeps the deadline itself; this also limits the wait for the gate, shared with other calls.
             async with asyncio.timeout(max(0.0, call.deadline - self._clock.monotonic())):
                 await asyncio.gather(*tasks)
         except TimeoutError as error:
@@ -173,61 +173,63 @@ class OpenAIEmbedder:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _fill(self, vectors: Floats, batch: Batch, call: _Call, gate: AbstractAsyncContextManager[None]) -> None:
-        """Put a batch's vectors where they belong."""
+    async def _embed_batch(
+        self, vectors: Floats, batch: Batch, call: _Call, gate: AbstractAsyncContextManager[None]
+    ) -> None:
+        """Embed a batch and store its vectors at their positions."""
         async with gate:
             if call.failed:
                 return
             started = self._clock.monotonic()
             try:
-                answer = await self._answer(batch.texts, call.deadline)
+                answer = await self._respond(batch.texts, call.deadline)
             except RequestError:
-                call.failed = True  # set before the gate lets the next batch through
+                call.failed = True  # set before the next batch passes the gate
                 raise
         vectors[batch.start : batch.end] = answer.vectors
         call.done += len(batch.texts)
         tokens = batch.tokens if answer.tokens is None else answer.tokens
         call.tokens += tokens
-        self._accounts.batch_generated(batch, call.batches, tokens, self._ms_since(started))
+        self._telemetry.batch_generated(batch, call.batches, tokens, self._ms_since(started))
         if call.progress:
             call.progress(call.done)
 
-    async def _answer(self, texts: tuple[str, ...], deadline: float) -> EmbeddingResponse:
-        """Ask until there is an answer, or a reason to give up."""
+    async def _respond(self, texts: tuple[str, ...], deadline: float) -> EmbeddingResponse:
+        """Send the request until it succeeds or the retry policy gives up."""
         attempts = 0
         while True:
             attempts += 1
-            left = deadline - self._clock.monotonic()
+            remaining = deadline - self._clock.monotonic()
             try:
-                return await self._request(texts, min(self._patience.timeout_seconds, left))
+                return await self._request(texts, min(self._retry_policy.timeout_seconds, remaining))
             except RequestError as failure:
                 failure.attempts = attempts
                 decision = self._decide(failure, deadline)
                 if isinstance(decision, GiveUp):
                     raise
-                self._accounts.retrying(failure, decision)
+                self._telemetry.retrying(failure, decision)
             await self._clock.sleep(decision.seconds)
 
     def _decide(self, failure: RequestError, deadline: float) -> Decision:
-        if not failure.kind.passing:
+        if not failure.kind.is_transient:
             return GiveUp()
         return after_failure(
             failure.attempts,
-            retries=self._patience.retries,
-            asked_seconds=failure.asked_seconds,
+            retries=self._retry_policy.retries,
+            retry_after_seconds=failure.retry_after_seconds,
             jitter_seconds=self._jitter(),
             remaining_seconds=deadline - self._clock.monotonic(),
         )
 
     async def _request(self, texts: tuple[str, ...], timeout_seconds: float) -> EmbeddingResponse:
-        """One request, read and checked. Raises RequestError."""
+        """Send one request and check its response. Raises RequestError."""
         if not all(texts):
             raise RequestError(FailureKind.INPUT, "the text is empty")
         started = self._clock.monotonic()
         try:
             async with asyncio.timeout(timeout_seconds):
                 body = await self._post(texts)
-            self._accounts.answered(len(texts), self._clock.monotonic() - started)
+            self._telemetry.answered(len(texts), self._clock.monotonic() - started)
             return await asyncio.to_thread(read, body, count=len(texts), dimensions=self.model.dimensions)
         except TimeoutError as error:
             raise RequestError(FailureKind.TIMEOUT) from error
@@ -237,11 +239,11 @@ class OpenAIEmbedder:
             raise RequestError(FailureKind.INPUT, "the text is not valid Unicode") from error
         except DimensionsError as error:
             raise RequestError(FailureKind.DIMENSIONS, str(error)) from error
-        except AnswerError as error:
+        except ResponseError as error:
             raise RequestError(FailureKind.ANSWER, str(error)) from error
 
     async def _post(self, texts: tuple[str, ...]) -> bytes:
-        # The raw body, because the client would build a model of every number and check none of them.
+        # The raw body: the client would build an object per vector and check none of them.
         response = await self._client.embeddings.with_raw_response.create(
             model=self.model.name, input=list(texts), encoding_format=self._encoding, dimensions=self._dimensions
         )

@@ -1,4 +1,4 @@
-"""The ways a request fails, and the message for the caller."""
+"""Classifies failed requests and words the error for the caller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import openai
 
-from nur.adapters.openai.retries import asked_wait
+from nur.adapters.openai.retries import retry_after
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused, NurError
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 KEY_REFUSED = "OpenAI API key is invalid or missing. Check OPENAI_API_KEY environment variable."
 
-#: Reasons of a provider that are useful and cannot contain any of the text; others are not repeated.
-_SPEAKABLE = frozenset({"context_length_exceeded", "string_above_max_length", "invalid_value", "unsupported_value"})
+#: Provider error codes that are useful and cannot contain any of the text; others are not passed on.
+_SHOWN_CODES = frozenset({"context_length_exceeded", "string_above_max_length", "invalid_value", "unsupported_value"})
 
 
 class FailureKind(StrEnum):
-    """What went wrong, in the word that logs and metrics use."""
+    """What went wrong; the value appears in logs and metrics."""
 
     RATE_LIMIT = "rate_limit"
     SERVER = "server_error"
@@ -33,12 +33,12 @@ class FailureKind(StrEnum):
     KEY = "auth"
 
     @property
-    def passing(self) -> bool:
-        """Whether the same request may succeed a little later."""
-        return self in _PASSING
+    def is_transient(self) -> bool:
+        """Whether the same request may succeed later."""
+        return self in _TRANSIENT
 
 
-_PASSING = frozenset(
+_TRANSIENT = frozenset(
     {FailureKind.RATE_LIMIT, FailureKind.SERVER, FailureKind.TIMEOUT, FailureKind.CONNECTION, FailureKind.ANSWER}
 )
 
@@ -54,18 +54,18 @@ _BY_STATUS = {
 
 
 class RequestError(RuntimeError):
-    """One request that gave no vectors; `attempts` grows with its retries."""
+    """A request that returned no vectors; `attempts` counts it and its retries."""
 
-    def __init__(self, kind: FailureKind, details: str = "", *, asked_seconds: float = 0.0) -> None:
+    def __init__(self, kind: FailureKind, details: str = "", *, retry_after_seconds: float = 0.0) -> None:
         super().__init__(kind.value)
         self.kind = kind
         self.details = details  #: safe to show to the caller
-        self.asked_seconds = asked_seconds
+        self.retry_after_seconds = retry_after_seconds
         self.attempts = 1
 
 
 def from_vendor(error: openai.OpenAIError, now: datetime) -> RequestError:
-    """The client's error as one of ours. Its text is left behind: it quotes the provider's answer."""
+    """The client's error as a RequestError. Its message is dropped, because it quotes the provider's response."""
     if isinstance(error, openai.APITimeoutError):
         return RequestError(FailureKind.TIMEOUT)
     if isinstance(error, openai.APIStatusError):
@@ -77,42 +77,42 @@ def _from_status(error: openai.APIStatusError, now: datetime) -> RequestError:
     status = error.status_code
     kind = _BY_STATUS.get(status) or (FailureKind.INPUT if 400 <= status < 500 else FailureKind.SERVER)
     details = f"the provider answered HTTP {status}"
-    if error.code in _SPEAKABLE:
+    if error.code in _SHOWN_CODES:
         details += f" ({error.code})"
-    return RequestError(kind, details, asked_seconds=asked_wait(error.response.headers, now))
+    return RequestError(kind, details, retry_after_seconds=retry_after(error.response.headers, now))
 
 
 def final_error(failure: RequestError, *, retries: int, failed: int, total: int) -> NurError:
-    """What a call ends with: the specification's words, and how many texts have no vector."""
+    """The error that a call raises: the specification's message, and how many texts have no vector."""
     if failure.kind is FailureKind.KEY:
         return KeyRefused(KEY_REFUSED, failed=failed, total=total)
     if failure.kind is FailureKind.INPUT:
         return EmbedderRefused(f"Invalid text for embedding: {failure.details}", failed=failed, total=total)
-    # A wrong model or size is fixed by the operator: deferred writes wait for that, callers do not.
-    return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.passing)
+    # The operator must fix a wrong model or size: deferred writes wait for that, but callers should not retry.
+    return EmbedderDown(_message(failure, retries), failed=failed, total=total, retryable=failure.kind.is_transient)
 
 
 def probe_error(failure: RequestError) -> NurError:
-    """What a single request, never retried, ends with."""
+    """The error of a probe, a single request without retries."""
     if failure.kind is FailureKind.CONNECTION:
         return EmbedderDown("Cannot connect to OpenAI API. Check the network and OPENAI_BASE_URL.", failed=1, total=1)
     return final_error(failure, retries=0, failed=1, total=1)
 
 
 def _message(failure: RequestError, retries: int) -> str:
-    # The specification counts three attempts where three retries follow the first failure; its text is kept.
-    spent = max(1, min(failure.attempts, retries))
-    plural = "" if spent == 1 else "s"
+    # The specification says three attempts for one request and three retries; its wording is kept.
+    attempts = max(1, min(failure.attempts, retries))
+    plural = "" if attempts == 1 else "s"
     match failure.kind:
         case FailureKind.RATE_LIMIT:
-            return f"Failed after {spent} attempt{plural} due to rate limiting. Try again later."
+            return f"Failed after {attempts} attempt{plural} due to rate limiting. Try again later."
         case FailureKind.TIMEOUT:
-            return f"Request failed after {spent} timeout{plural}."
+            return f"Request failed after {attempts} timeout{plural}."
         case FailureKind.ANSWER:
-            return f"OpenAI gave no usable embeddings in {spent} attempt{plural}: {failure.details}."
+            return f"OpenAI returned no usable embeddings in {attempts} attempt{plural}: {failure.details}."
         case FailureKind.DIMENSIONS:
-            return f"The embedding model gave {failure.details}. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS."
+            return f"The embedding model returned {failure.details}. Check OPENAI_EMBED_MODEL and OPENAI_EMBED_DIMS."
         case FailureKind.MODEL:
             return "The provider does not know the embedding model. Check OPENAI_EMBED_MODEL and OPENAI_BASE_URL."
         case _:
-            return f"OpenAI service unavailable after {spent} attempt{plural}."
+            return f"OpenAI service unavailable after {attempts} attempt{plural}."

@@ -1,4 +1,4 @@
-"""When to ask the provider again: decisions as values, nothing here waits."""
+"""Decides when to retry a request. Nothing here waits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long one call may try."""
+    """Limits of retries and time for one call."""
 
-    retries: int = 3  #: requests after the first failed one
-    timeout_seconds: float = 30.0  #: one request, from connecting to its last byte
-    deadline_seconds: float = 45.0  #: the whole call: its batches, their retries and the waits between
-    query_seconds: float = 2.0  #: a question with its retries: a search has words to answer from
-    probe_seconds: float = 5.0  #: a probe, which is never retried
+    retries: int = 3  #: requests after the first failure
+    timeout_seconds: float = 30.0  #: one request, from connecting to the last byte
+    deadline_seconds: float = 45.0  #: the whole call: all batches, retries and waits
+    query_seconds: float = 2.0  #: a query with its retries; a search then falls back to lexical results
+    probe_seconds: float = 5.0  #: a probe; never retried
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +33,39 @@ class RetryIn:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Retrying would not help, or would be too late."""
+    """Do not retry: it would not help, or would be too late."""
 
 
 Decision: TypeAlias = RetryIn | GiveUp
 
 
 def after_failure(
-    failures: int, *, retries: int, asked_seconds: float, jitter_seconds: float, remaining_seconds: float
+    failures: int, *, retries: int, retry_after_seconds: float, jitter_seconds: float, remaining_seconds: float
 ) -> Decision:
-    """Wait 1, 2, 4, … seconds, or as long as the server asked if that is longer; plus jitter in both cases.
+    """Wait 1, 2, 4, … seconds, or as long as the server asked if that is longer, plus jitter.
 
-    The jitter is added to the server's wish too: a provider that sends many clients away for the same ten seconds
-    would otherwise meet them all again at once. A wait that ends after the deadline is not begun.
+    Jitter is added to Retry-After too: clients that were all told to wait ten seconds would otherwise return at the
+    same moment. Gives up if the wait would end after the deadline.
     """
     if failures > retries:
         return GiveUp()
-    wait = max(2.0 ** (failures - 1), asked_seconds) + jitter_seconds
+    wait = max(2.0 ** (failures - 1), retry_after_seconds) + jitter_seconds
     return RetryIn(wait) if wait < remaining_seconds else GiveUp()
 
 
-def asked_wait(headers: Mapping[str, str], now: datetime) -> float:
-    """The seconds a server asks to be left alone: `retry-after-ms`, or `Retry-After` as seconds or a date.
+def retry_after(headers: Mapping[str, str], now: datetime) -> float:
+    """Seconds to wait according to `retry-after-ms`, or `Retry-After` as seconds or as a date.
 
-    0.0 when it asks nothing, or nothing that can be read.
+    0.0 if neither is present or valid.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    asked = headers.get("retry-after")
-    seconds = _number(asked)
+    value = headers.get("retry-after")
+    seconds = _number(value)
     if seconds is not None:
         return seconds
-    return _seconds_until(asked, now)
+    return _seconds_until(value, now)
 
 
 def _number(text: str | None) -> float | None:
@@ -81,6 +81,6 @@ def _seconds_until(date: str | None, now: datetime) -> float:
         moment = parsedate_to_datetime(date or "")
     except ValueError:
         return 0.0
-    if moment.tzinfo is None:  # "-0000" is UTC without saying where the sender is
+    if moment.tzinfo is None:  # "-0000": UTC, the sender's zone is unknown
         moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - now).total_seconds())

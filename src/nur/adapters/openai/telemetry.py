@@ -1,4 +1,4 @@
-"""What an embedder's work leaves in the log and the metrics: sizes and timings, never texts."""
+"""Log events and metrics of embedding calls: sizes and timings, never texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Telemetry:
         self._model = model
 
     def requested(self, batches: Sequence[Batch]) -> None:
-        """A call begins."""
+        """A call started."""
         self._log.info(
             "embedding_requested",
             model=self._model.name,
@@ -39,7 +39,7 @@ class Telemetry:
         metrics.EMBEDDING_BATCH.observe(texts)
 
     def batch_generated(self, batch: Batch, batches: int, tokens: int, latency_ms: int) -> None:
-        """One batch has its vectors."""
+        """A batch was embedded."""
         size = len(batch.texts)
         metrics.EMBEDDINGS.labels(self._model.name, str(self._model.dimensions)).inc(size)
         metrics.EMBEDDING_TOKENS.labels(self._model.name).inc(tokens)
@@ -54,7 +54,7 @@ class Telemetry:
             )
 
     def generated(self, batches: Sequence[Batch], tokens: int, latency_ms: int) -> None:
-        """A call ends well."""
+        """A call succeeded."""
         self._log.info(
             "embedding_generated",
             model=self._model.name,
@@ -66,7 +66,7 @@ class Telemetry:
         )
 
     def retrying(self, failure: RequestError, decision: RetryIn) -> None:
-        """A request failed and will be made again."""
+        """A request failed and will be retried."""
         self._log.warning(
             "embedding_retry",
             attempt=failure.attempts,
@@ -75,7 +75,7 @@ class Telemetry:
         )
 
     def failed(self, failure: RequestError, texts: int) -> None:
-        """A call ends with `texts` that have no vector."""
+        """A call failed; this many texts have no vector."""
         metrics.EMBEDDINGS_FAILED.labels(failure.kind.value).inc(texts)
         self._log.error(
             "embedding_failed",

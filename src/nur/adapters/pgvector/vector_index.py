@@ -1,6 +1,6 @@
-"""PgVectorIndex: the stored vectors themselves, found by an HNSW index over half precision and rescored in full.
+"""PgVectorIndex: an HNSW index in half precision on the table of vectors; candidates are rescored in full precision.
 
-The index belongs to the table of vectors, so a vector that is committed is in the index: there is nothing to apply.
+PostgreSQL indexes each vector as it is committed, so `apply` has nothing to do.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
 log = EventLog("PgVector")
 
-#: What an HNSW index over half precision takes. Longer vectors are compared one by one.
+#: pgvector's limit for an HNSW index of halfvec. Longer vectors are compared by an exact scan.
 MOST_DIMENSIONS = 4000
-#: So many neighbours are rescored for each one wanted: half precision swaps near ties.
+#: Candidates rescored per hit wanted: half precision swaps near ties.
 RESCORED_PER_HIT = 2
-LEAST_RESCORED = 40  #: what pgvector looks at unless it is told otherwise
-MOST_RESCORED = 1000  #: pgvector's own limit for hnsw.ef_search
+LEAST_RESCORED = 40  #: pgvector's default for hnsw.ef_search
+MOST_RESCORED = 1000  #: pgvector's limit for hnsw.ef_search
 
 _chunks = memory_note_chunks.c
 _vectors = note_chunk_embeddings.c
 
-_LOOK_AT = text("SELECT set_config('hnsw.ef_search', :rescored, true)")
-#: Any number that is ours: only one process builds the index.
-_BUILDING = text("SELECT pg_try_advisory_lock(7809623)")
-_BUILT = text("SELECT pg_advisory_unlock(7809623)")
-#: The distance of a vector of zeros.
-_NO_DIRECTION: ColumnElement[float] = literal_column("'NaN'::double precision")
+_SET_EF_SEARCH = text("SELECT set_config('hnsw.ef_search', :rescored, true)")
+#: An arbitrary lock number of our own: only one process builds the index.
+_LOCK_BUILD = text("SELECT pg_try_advisory_lock(7809623)")
+_UNLOCK_BUILD = text("SELECT pg_advisory_unlock(7809623)")
+#: Cosine distance to a zero vector.
+_NOT_A_NUMBER: ColumnElement[float] = literal_column("'NaN'::double precision")
 _IS_VALID = text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)")
 
 
 class _HalfVector(UserDefinedType["Floats"]):
-    """pgvector's `halfvec` of one dimension."""
+    """pgvector's `halfvec` column type with a fixed number of dimensions."""
 
     cache_ok = True
 
@@ -64,7 +64,7 @@ class _HalfVector(UserDefinedType["Floats"]):
 
 
 class PgVectorIndex:
-    """Finds the nearest chunks of one embedding version, in the transaction's own snapshot."""
+    """Finds the nearest chunks of one embedding version, in the snapshot of the transaction."""
 
     name = "pgvector"
     follows_commits = True
@@ -74,14 +74,14 @@ class PgVectorIndex:
         self._dimensions = dimensions
         self._clock = clock
         self._version = embedding_version
-        # A literal: only then can PostgreSQL see that the index of this version applies.
+        # A literal, not a parameter: otherwise PostgreSQL cannot tell that this version's partial index applies.
         self._literal = "'" + embedding_version.replace("'", "''") + "'"
-        self._is_ours: ColumnElement[bool] = _vectors.embedding_version == literal_column(self._literal)
+        self._of_version: ColumnElement[bool] = _vectors.embedding_version == literal_column(self._literal)
         self._index = f"ix_vectors_{sha256(embedding_version)[:16]}"
-        self._asked = cast(bindparam("asked", type_=Vector), Vector)
+        self._query = cast(bindparam("query", type_=Vector), Vector)
 
     async def open(self) -> None:
-        """Build the index of this version unless it is there; writes go on meanwhile. Raises IndexDown."""
+        """Build this version's index if it is missing, without blocking writes. Raises IndexDown."""
         if self._dimensions > MOST_DIMENSIONS:
             log.warning("vectors_not_indexed", dimensions=self._dimensions, most=MOST_DIMENSIONS)
             return
@@ -91,13 +91,13 @@ class PgVectorIndex:
             raise IndexDown(str(error)) from error
 
     async def close(self) -> None:
-        """Nothing to do: it is the store's."""
+        """Nothing to do: the store owns the connections."""
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
-        """Nothing to do: what is committed is indexed."""
+        """Nothing to do: committed vectors are indexed."""
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key."""
+        """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown."""
         if limit <= 0 or not vector.any():
             return []
         try:
@@ -106,18 +106,18 @@ class PgVectorIndex:
             raise IndexDown(str(error)) from error
 
     async def count(self) -> int:
-        """How many chunks have a vector of this version."""
+        """Number of chunks with a vector of this version."""
         return await self.run.read(self._count)
 
     async def was_closed_cleanly(self) -> bool:
-        """PostgreSQL recovers by itself."""
+        """Always: PostgreSQL recovers by itself."""
         return True
 
     async def reset(self) -> None:
-        """Nothing to do: it holds nothing but the stored vectors."""
+        """Nothing to do: the index holds only the stored vectors."""
 
     async def scrub(self) -> None:
-        """Nothing to do: it has no files of its own."""
+        """Nothing to do: the index has no files of its own."""
 
     async def health(self) -> IndexHealth:
         """Whether PostgreSQL answers."""
@@ -129,20 +129,20 @@ class PgVectorIndex:
         return IndexHealth(healthy=True, latency_ms=round((self._clock.monotonic() - started) * 1000))
 
     def _build(self, connection: Connection) -> None:
-        # Concurrently: neither writes nor searches wait for a build of minutes. That needs no transaction round it.
+        # CONCURRENTLY, because a build takes minutes and must not block writes. It cannot run inside a transaction.
         connection.execution_options(isolation_level="AUTOCOMMIT")
-        if not connection.execute(_BUILDING).scalar():
-            return  # another process is at it; until it is done vectors are compared one by one
+        if not connection.execute(_LOCK_BUILD).scalar():
+            return  # another process is building it; until then queries use an exact scan
         try:
             valid = connection.execute(_IS_VALID, {"name": self._index}).scalar()
-            if valid is False:  # a build that was not completed
+            if valid is False:  # an earlier build was interrupted
                 connection.exec_driver_sql(f"DROP INDEX {self._index}")
             if not valid:
-                connection.exec_driver_sql(self._statement().replace("%", "%%"))
+                connection.exec_driver_sql(self._create_index().replace("%", "%%"))
         finally:
-            connection.execute(_BUILT)
+            connection.execute(_UNLOCK_BUILD)
 
-    def _statement(self) -> str:
+    def _create_index(self) -> str:
         return (
             f"CREATE INDEX CONCURRENTLY {self._index} ON note_chunk_embeddings"
             f" USING hnsw ((vec::halfvec({self._dimensions})) halfvec_cosine_ops)"
@@ -152,37 +152,37 @@ class PgVectorIndex:
     def _nearest(self, connection: Connection, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         rescored = min(max(LEAST_RESCORED, RESCORED_PER_HIT * limit), MOST_RESCORED)
         if rescored > LEAST_RESCORED:
-            connection.execute(_LOOK_AT, {"rescored": str(rescored)})
-        found = (
+            connection.execute(_SET_EF_SEARCH, {"rescored": str(rescored)})
+        candidates = (
             select(_vectors.chunk_key, _chunks.note_id, _vectors.vec)
             .join_from(note_chunk_embeddings, memory_note_chunks, _chunks.chunk_key == _vectors.chunk_key)
             .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
-            .where(self._is_ours, chunks_matching(where, self._clock.now()))
-            .order_by(self._near(_vectors.vec))
+            .where(self._of_version, chunks_matching(where, self._clock.now()))
+            .order_by(self._approximate(_vectors.vec))
             .limit(max(rescored, limit))
-            .cte("found")
+            .cte("candidates")
             .prefix_with("MATERIALIZED", dialect="postgresql")
         )
-        away = func.coalesce(self._exact(found.c.vec), 1.0).label("away")
-        nearest = select(found.c.chunk_key, found.c.note_id, away).order_by(text("away"), found.c.chunk_key)
-        rows = connection.execute(nearest.limit(limit), {"asked": vector})
-        return [Neighbour(ChunkKey(row.chunk_key), NoteId(row.note_id), 1.0 - row.away) for row in rows]
+        found, distance = candidates.c, func.coalesce(self._exact(candidates.c.vec), 1.0).label("distance")
+        nearest = select(found.chunk_key, found.note_id, distance).order_by(text("distance"), found.chunk_key)
+        rows = connection.execute(nearest.limit(limit), {"query": vector})
+        return [Neighbour(ChunkKey(row.chunk_key), NoteId(row.note_id), 1.0 - row.distance) for row in rows]
 
-    def _near(self, column: ColumnElement[Any]) -> ColumnElement[float]:
-        """The distance that the index is ordered by."""
+    def _approximate(self, column: ColumnElement[Any]) -> ColumnElement[float]:
+        """The distance that the index is built on."""
         if self._dimensions > MOST_DIMENSIONS:
-            return _distance(column, self._asked)
+            return _distance(column, self._query)
         half = _HalfVector(self._dimensions)
-        return _distance(cast(column, half), cast(self._asked, half))
+        return _distance(cast(column, half), cast(self._query, half))
 
     def _exact(self, column: ColumnElement[Any]) -> ColumnElement[float]:
-        return func.nullif(_distance(column, self._asked), _NO_DIRECTION, type_=Float)
+        return func.nullif(_distance(column, self._query), _NOT_A_NUMBER, type_=Float)
 
     def _count(self, connection: Connection) -> int:
-        counted = select(func.count()).select_from(note_chunk_embeddings).where(self._is_ours)
-        return connection.execute(counted).scalar_one()
+        statement = select(func.count()).select_from(note_chunk_embeddings).where(self._of_version)
+        return connection.execute(statement).scalar_one()
 
 
 def _distance(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[float]:
-    """One less the cosine."""
+    """Cosine distance: one minus the cosine similarity."""
     return one.op("<=>", return_type=Float())(other)

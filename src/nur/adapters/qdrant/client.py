@@ -1,6 +1,6 @@
-"""Connecting to Qdrant, and deleting a collection there that the operator names.
+"""Connecting to Qdrant, and deleting a collection that the operator names.
 
-The synchronous client, in threads: its asynchronous twin writes vectors as JSON on the event loop.
+Uses the synchronous client in threads: the asynchronous client serialises vectors to JSON on the event loop.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class QdrantServer:
-    """A Qdrant that runs by itself."""
+    """A Qdrant server."""
 
     url: str
     api_key: str | None = None
@@ -34,7 +34,7 @@ class QdrantServer:
 
 @dataclass(frozen=True, slots=True)
 class QdrantFolder:
-    """The client's own engine, in a folder that no other process uses: for tests and small stores."""
+    """The client library's in-process engine, in a folder that no other process uses: for tests and small stores."""
 
     path: Path | None = None  #: None: in memory
     is_shared: bool = False
@@ -43,26 +43,26 @@ class QdrantFolder:
         return "Qdrant inside this process"  # its path stays private
 
 
-def connect(place: QdrantServer | QdrantFolder, timeout_seconds: int) -> QdrantClient:
-    """A client; a server is not asked anything yet."""
-    if isinstance(place, QdrantServer):
+def connect(location: QdrantServer | QdrantFolder, timeout_seconds: int) -> QdrantClient:
+    """A client. Sends no request yet."""
+    if isinstance(location, QdrantServer):
         return QdrantClient(
-            url=place.url, api_key=place.api_key, timeout=timeout_seconds, check_compatibility=False, port=None
+            url=location.url, api_key=location.api_key, timeout=timeout_seconds, check_compatibility=False, port=None
         )
-    if place.path is None:
+    if location.path is None:
         return QdrantClient(location=":memory:", force_disable_check_same_thread=True)
-    return QdrantClient(path=str(place.path), force_disable_check_same_thread=True)
+    return QdrantClient(path=str(location.path), force_disable_check_same_thread=True)
 
 
-def wipe_collection(place: QdrantServer | QdrantFolder, name: str) -> None:
-    """Delete it, even if another program made it. Raises BadRequest when there is none, IndexDown."""
+def wipe_collection(location: QdrantServer | QdrantFolder, name: str) -> None:
+    """Delete a collection, even one that another program made. Raises BadRequest if it does not exist, IndexDown."""
     try:
-        client = connect(place, _TIMEOUT_SECONDS)
+        client = connect(location, _TIMEOUT_SECONDS)
         try:
             if not client.collection_exists(name):
-                raise BadRequest(f"There is no collection '{name}' in {place}.")
+                raise BadRequest(f"There is no collection '{name}' in {location}.")
             client.delete_collection(name)
         finally:
             client.close()
     except (ApiException, HTTPError, OSError) as error:
-        raise IndexDown(f"Cannot connect to {place}. Ensure that it is running.") from error
+        raise IndexDown(f"Cannot connect to {location}. Ensure that it is running.") from error

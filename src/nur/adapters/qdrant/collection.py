@@ -1,4 +1,4 @@
-"""One store's collection in one Qdrant: synchronous, as the client is, and called in threads."""
+"""Synchronous access to one store's collection in Qdrant; called in threads."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FOREIGN = (
-    "The Qdrant collection '{name}' was not made by this store; it was left as it is. Set QDRANT_COLLECTION to another "
-    "name, or remove it with: nur rebuild --wipe-foreign {name}"
+    "The Qdrant collection '{name}' does not belong to this store and was not changed. Set QDRANT_COLLECTION to "
+    "another name, or remove it with: nur rebuild --wipe-foreign {name}"
 )
 _STORE_ID = "nur_store_id"
 _VERSION = "nur_embedding_version"
 _NOT_FOUND = 404
-#: Where quantised vectors choose the neighbours, twice as many as wanted are compared in full.
+#: With quantisation, twice as many candidates as wanted are rescored with full vectors.
 _RESCORED = models.SearchParams(quantization=models.QuantizationSearchParams(rescore=True, oversampling=2.0))
 
 Quantization = Literal["none", "scalar", "binary"]
@@ -36,7 +36,7 @@ Quantization = Literal["none", "scalar", "binary"]
 
 @dataclass(frozen=True, slots=True)
 class QdrantLayout:
-    """How a new collection is laid out; an existing one stays as it is."""
+    """Settings for a new collection; an existing collection keeps its own."""
 
     shards: int = 1
     replicas: int = 1
@@ -45,7 +45,7 @@ class QdrantLayout:
 
 @dataclass(frozen=True, slots=True)
 class QdrantCollection:
-    """Reads and writes one collection, if it carries this store's id."""
+    """Reads and writes one collection, if it is marked with this store's id."""
 
     client: QdrantClient
     name: str
@@ -53,34 +53,34 @@ class QdrantCollection:
     embedding_version: str
     dimensions: int
     layout: QdrantLayout
-    has_payload_indexes: bool = True  #: the client's own engine has none
+    has_payload_indexes: bool = True  #: the in-process engine has none
 
     def open(self) -> None:
-        """Make it, unless it is there. Raises StoreForeign."""
+        """Create the collection if it does not exist. Raises StoreForeign."""
         if not self.client.collection_exists(self.name):
             try:
                 self._create()
             except (UnexpectedResponse, ValueError):
-                if not self.client.collection_exists(self.name):  # else another process made it at the same moment
+                if not self.client.collection_exists(self.name):  # else another process has just created it
                     raise
         self._refuse_foreign()
         self._index_payload()
 
     def drop(self) -> None:
-        """Make it empty. Raises StoreForeign before anything is deleted."""
+        """Empty the collection. Raises StoreForeign before anything is deleted."""
         if self.client.collection_exists(self.name):
             self._refuse_foreign()
             self.client.delete_collection(self.name)
         self.open()
 
     def count(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return self._on(lambda: self.client.count(self.name, exact=True)).count
 
     def nearest(
         self, query: list[float] | models.SparseVector, where: models.Filter, limit: int
     ) -> list[models.ScoredPoint]:
-        """The best points by one of the two vectors, best first."""
+        """The nearest points by the dense or the sparse vector, best first."""
         using = SPARSE if isinstance(query, models.SparseVector) else DENSE
         answer = self._on(
             lambda: self.client.query_points(
@@ -96,7 +96,7 @@ class QdrantCollection:
         return answer.points
 
     def upsert(self, points: Sequence[models.PointStruct], revision: int) -> None:
-        """Write points, but over none of a later revision; returns when they can be found."""
+        """Write points without replacing any of a later revision. Returns when they are searchable."""
         replaceable = filters.not_newer(revision)
         for batch in batches(points, self.dimensions):
             self._on(
@@ -111,9 +111,9 @@ class QdrantCollection:
         points, _ = self._on(lambda: self.client.scroll(self.name, newer, limit=1, with_payload=False))
         return bool(points)
 
-    def delete(self, which: models.Filter) -> None:
-        """Delete points; returns when they can no longer be found."""
-        selected = models.FilterSelector(filter=which)
+    def delete(self, where: models.Filter) -> None:
+        """Delete points. Returns when they are no longer searchable."""
+        selected = models.FilterSelector(filter=where)
         self._on(lambda: self.client.delete(self.name, selected, wait=True, ordering=models.WriteOrdering.MEDIUM))
 
     def _create(self) -> None:
@@ -133,7 +133,7 @@ class QdrantCollection:
         )
 
     def _index_payload(self) -> None:
-        """Make the indexes that are not there: of a new collection, or of one whose maker was stopped."""
+        """Create the missing payload indexes: all of a new collection, or the rest after an interrupted creation."""
         if self.has_payload_indexes:
             existing = self.client.get_collection(self.name).payload_schema
             for field, schema in filters.INDEXED_FIELDS.items():
@@ -146,7 +146,7 @@ class QdrantCollection:
             raise StoreForeign(FOREIGN.format(name=self.name))
 
     def _on(self, work: Callable[[], T]) -> T:
-        """Do it. Raises IndexLost when somebody else deleted the collection."""
+        """Run the operation. Raises IndexLost if another process deleted the collection."""
         try:
             return work()
         except (UnexpectedResponse, ValueError) as error:
@@ -156,11 +156,11 @@ class QdrantCollection:
             raise
 
 
-def _quantization(wanted: Quantization) -> models.QuantizationConfig | None:
-    """Bytes or bits in memory choose the candidates; the full vectors on disk decide."""
-    if wanted == "scalar":
+def _quantization(kind: Quantization) -> models.QuantizationConfig | None:
+    """Quantised vectors in memory select the candidates; full vectors on disk rescore them."""
+    if kind == "scalar":
         scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
         return models.ScalarQuantization(scalar=scalar)
-    if wanted == "binary":
+    if kind == "binary":
         return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
     return None

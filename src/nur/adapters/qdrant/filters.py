@@ -1,4 +1,4 @@
-"""A NoteFilter as Qdrant's filter. Every field in it has a payload index."""
+"""Converts a NoteFilter to Qdrant's filter. Every field used here has a payload index."""
 
 from __future__ import annotations
 
@@ -16,45 +16,47 @@ if TYPE_CHECKING:
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import NoteId
 
-_WORD = models.PayloadSchemaType.KEYWORD
+_KEYWORD = models.PayloadSchemaType.KEYWORD
 _NUMBER = models.PayloadSchemaType.FLOAT
 
-#: The payload's fields that filters ask for. The tenant decides where points lie: a search reads its own alone.
+#: Payload fields that filters use. Points are grouped by tenant, so that a search reads only its own tenant's.
 INDEXED_FIELDS: dict[str, models.PayloadSchemaType | models.KeywordIndexParams | models.IntegerIndexParams] = {
     "tenant": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-    "owner": _WORD,
-    "kind": _WORD,
-    "type": _WORD,
-    "source_system": _WORD,
-    "sensitivity": _WORD,
-    "visibility": _WORD,
-    "conversation_id": _WORD,
-    "project": _WORD,
-    "agent": _WORD,
-    "scope": _WORD,
+    "owner": _KEYWORD,
+    "kind": _KEYWORD,
+    "type": _KEYWORD,
+    "source_system": _KEYWORD,
+    "sensitivity": _KEYWORD,
+    "visibility": _KEYWORD,
+    "conversation_id": _KEYWORD,
+    "project": _KEYWORD,
+    "agent": _KEYWORD,
+    "scope": _KEYWORD,
     "confidence": _NUMBER,
     "occurred_at": _NUMBER,
     "expires_at": _NUMBER,
-    "note_id": _WORD,
+    "note_id": _KEYWORD,
     "revision": models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True),
 }
 
 
 def matching(where: NoteFilter, now: datetime) -> models.Filter:
-    """Points whose notes pass the filter at this moment."""
+    """Points whose notes match the filter at the time `now`."""
     return models.Filter(must=list(_conditions(where, now)))
 
 
 def of_note(
     note_id: NoteId, *, newer_than: int | None = None, up_to: int | None = None, but: Sequence[UUID] = ()
 ) -> models.Filter:
-    """Points of one note, of later or earlier revisions, without some."""
+    """Points of one note: those newer than a revision, or up to one; without the points `but`."""
     must: list[models.Condition] = [_equal("note_id", str(note_id))]
     if newer_than is not None:
         must.append(_range("revision", gt=newer_than))
     if up_to is not None:
         must.append(_range("revision", lte=up_to))
-    return models.Filter(must=must, must_not=[models.HasIdCondition(has_id=[str(one) for one in but])] if but else None)
+    return models.Filter(
+        must=must, must_not=[models.HasIdCondition(has_id=[str(point) for point in but])] if but else None
+    )
 
 
 def not_newer(revision: int) -> models.Filter:

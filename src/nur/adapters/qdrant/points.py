@@ -1,4 +1,7 @@
-"""A note's chunks as Qdrant's points: two vectors, and a payload of ids and filter fields without any text."""
+"""Converts a note's chunks to Qdrant points: a dense and a sparse vector, and a payload of ids and filter fields.
+
+The payload contains no text.
+"""
 
 from __future__ import annotations
 
@@ -20,45 +23,45 @@ if TYPE_CHECKING:
 
 DENSE, SPARSE = "dense", "bm25"  #: names of the two vectors
 
-#: Expiry of what never expires, the year 10000.
+#: Expiry of notes that never expire: the year 10000.
 NEVER = 253402300800.0
-#: Confidence of a note that states none: it passes every minimum.
+#: Confidence of a note without one: above every minimum.
 UNSTATED = 2.0
 
-#: BM25's parameters. A chunk's share of the score is in its vector, the rarity of its words is Qdrant's to count.
+#: BM25's parameters. The sparse vector holds the term-frequency part of the score; Qdrant applies the IDF.
 K1, B = 1.2, 0.75
-#: Words of a usual chunk. A mean that changed with each write would need every vector to be written again.
-USUAL_WORDS = 256
+#: Assumed average chunk length in words. The real average changes with each write, and all vectors depend on it.
+AVERAGE_WORDS = 256
 
-#: Qdrant refuses requests of more than 32 MB; a number takes up to 12 bytes as text.
+#: Qdrant rejects requests of more than 32 MB. A number takes up to 12 bytes in JSON.
 _REQUEST_BYTES = 8_000_000
 _NUMBER_BYTES = 12
 _PAYLOAD_BYTES = 1_000
 
 
 def points_of(op: IndexOp, embedding_version: str) -> list[models.PointStruct]:
-    """All points of a note at one revision; none for a note that is gone."""
+    """All points of a note at one revision; none if the note is deleted or missing."""
     note = op.note
     if note is None or note.status is not Status.ACTIVE:
         return []
-    shared = _described(note) | {"revision": op.revision, "embedding_version": embedding_version}
+    shared = _payload(note) | {"revision": op.revision, "embedding_version": embedding_version}
     return [_point(note, record, shared) for record in op.records]
 
 
 def point_id(tenant: str, chunk_id: str) -> UUID:
-    """The same for the same chunk, always; behind its tenant's name unless that is the default one."""
+    """A stable id: uuid5 of the chunk id, prefixed with the tenant unless that is the default tenant."""
     return uuid5(NAMESPACE_URL, chunk_id if tenant == DEFAULT_TENANT else f"{tenant}\x1f{chunk_id}")
 
 
-def asked(terms: Sequence[str]) -> models.SparseVector:
-    """The words of a question, as lexical rows spell them."""
+def query_vector(terms: Sequence[str]) -> models.SparseVector:
+    """The sparse vector of a query, from its term ids in hex as in the lexical rows."""
     ids = sorted({int(term, 16) for term in terms})
     return models.SparseVector(indices=ids, values=[1.0] * len(ids))
 
 
 def batches(points: Sequence[models.PointStruct], dimensions: int) -> Iterator[Sequence[models.PointStruct]]:
-    """Parts that one request takes."""
-    size = max(1, _REQUEST_BYTES // (dimensions * _NUMBER_BYTES + USUAL_WORDS * 2 * _NUMBER_BYTES + _PAYLOAD_BYTES))
+    """Groups of points that fit into one request."""
+    size = max(1, _REQUEST_BYTES // (dimensions * _NUMBER_BYTES + AVERAGE_WORDS * 2 * _NUMBER_BYTES + _PAYLOAD_BYTES))
     for start in range(0, len(points), size):
         yield points[start : start + size]
 
@@ -66,7 +69,7 @@ def batches(points: Sequence[models.PointStruct], dimensions: int) -> Iterator[S
 def _point(note: Note, record: IndexRecord, shared: dict[str, Any]) -> models.PointStruct:
     return models.PointStruct(
         id=str(point_id(note.tenant, record.chunk_id)),
-        vector={DENSE: record.vector.tolist(), SPARSE: _words(record.content)},
+        vector={DENSE: record.vector.tolist(), SPARSE: _term_weights(record.content)},
         payload=shared
         | {
             "chunk_key": int(record.chunk_key),
@@ -78,21 +81,21 @@ def _point(note: Note, record: IndexRecord, shared: dict[str, Any]) -> models.Po
     )
 
 
-def _words(text: str) -> models.SparseVector:
-    """How much each word of the text counts for it."""
+def _term_weights(text: str) -> models.SparseVector:
+    """BM25's term-frequency weight of each term of the text."""
     counts: Counter[int] = Counter()
     length = 0
     for token in ANALYZER.tokens(text):
         ids = ANALYZER.ids(token)
         length += len(ids.main)
         counts.update(ids.main)
-    shortening = K1 * (1 - B + B * length / USUAL_WORDS)
-    found = sorted(counts.items())
-    weights = [times * (K1 + 1) / (times + shortening) for _, times in found]
-    return models.SparseVector(indices=[term for term, _ in found], values=weights)
+    length_norm = K1 * (1 - B + B * length / AVERAGE_WORDS)
+    by_term = sorted(counts.items())
+    weights = [count * (K1 + 1) / (count + length_norm) for _, count in by_term]
+    return models.SparseVector(indices=[term for term, _ in by_term], values=weights)
 
 
-def _described(note: Note) -> dict[str, Any]:
+def _payload(note: Note) -> dict[str, Any]:
     meta = note.meta
     fields = {
         "tenant": note.tenant,

@@ -1,4 +1,4 @@
-"""Qdrant as a derived index: one point per chunk, with a dense and a BM25 vector, kept in step with the store."""
+"""Qdrant as a derived index: one point per chunk, with a dense and a BM25 vector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qdrant_client.http.exceptions import ApiException
 from nur.adapters.qdrant import filters
 from nur.adapters.qdrant.client import connect
 from nur.adapters.qdrant.collection import QdrantCollection, QdrantLayout
-from nur.adapters.qdrant.points import asked, points_of
+from nur.adapters.qdrant.points import points_of, query_vector
 from nur.domain.chunks import sha256
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import IndexDown
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_THREADS = 8  #: our own, so that a Qdrant that hangs does not use up the event loop's
+_THREADS = 8  #: a separate pool, so that a hanging Qdrant does not block the event loop's threads
 _TIMEOUT_SECONDS = 30
 _HEALTH_SECONDS = 5.0
-_QUERY_SECONDS = 2.0  #: a search has another way to answer, and does not wait longer for this one
+_QUERY_SECONDS = 2.0  #: a search then falls back to the store
 
 _log = EventLog("qdrant")
 
 
 class QdrantVectorIndex:
-    """Keeps chunks in a collection per embedding version.
+    """Indexes chunks in one collection per embedding version.
 
-    Qdrant itself refuses to replace a point by one of an earlier revision, so that any number of workers may write. A
-    removal leaves no point to compare with, so each process remembers its own: another worker's stale write could put a
-    removed note's points back. The store keeps those from being shown, and a rebuild drops them.
+    Qdrant itself refuses to replace a point with an earlier revision, so any number of workers may write. A removal
+    leaves no point to compare with, so each process remembers its own removals in memory. Another worker's stale write
+    can therefore bring back a removed note's points. The store filters those out, and a rebuild deletes them.
     """
 
     name = "qdrant"
@@ -58,7 +58,7 @@ class QdrantVectorIndex:
 
     def __init__(
         self,
-        place: QdrantServer | QdrantFolder,
+        location: QdrantServer | QdrantFolder,
         *,
         store_id: str,
         embedding_version: str,
@@ -67,59 +67,59 @@ class QdrantVectorIndex:
         layout: QdrantLayout | None = None,
         connect: Callable[[QdrantServer | QdrantFolder, int], QdrantClient] = connect,
     ) -> None:
-        """`collection` is the first part of the collection's name; the embedding version makes the second."""
-        self._place = place
+        """`collection` is the prefix of the collection's name; a hash of the embedding version is appended."""
+        self._location = location
         self._store_id = store_id
         self._version = embedding_version
         self._clock = clock
         self._collection_name = f"{collection}_{sha256(embedding_version)[:8]}"
         self._layout = layout or QdrantLayout()
         self._connect = connect
-        # The client's own engine is not made for threads.
-        self._threads = ThreadPoolExecutor(_THREADS if place.is_shared else 1, thread_name_prefix="qdrant")
+        # The in-process engine is not thread-safe.
+        self._threads = ThreadPoolExecutor(_THREADS if location.is_shared else 1, thread_name_prefix="qdrant")
         self._opened: QdrantCollection | None = None
         self._removed: dict[NoteId, int] = {}
 
     async def open(self) -> None:
-        """Connect and take possession. Raises StoreForeign, IndexDown; then it may be tried again."""
+        """Connect and open the collection. Raises StoreForeign, IndexDown; may then be called again."""
         if self._opened is None:
             self._opened = await self._run("open", self._open)
 
     async def close(self) -> None:
-        """Finish what is under way."""
+        """Wait for running operations and disconnect."""
         collection, self._opened = self._opened, None
         if collection is not None:
             await self._run("close", collection.client.close)
         await asyncio.to_thread(self._threads.shutdown)
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
-        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
+        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then retry."""
         for op in sorted(ops, key=lambda op: op.revision):
             await self._run("apply", self._apply, self._collection(), op)
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key. Raises IndexDown, IndexLost."""
+        """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown, IndexLost."""
         return await self._nearest(vector.tolist(), where, limit)
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The chunks that contain most of the rarest terms, best first. Raises IndexDown, IndexLost."""
-        return await self._nearest(asked(terms), where, limit) if terms else []
+        """The chunks with the best BM25 score for the terms, best first. Raises IndexDown, IndexLost."""
+        return await self._nearest(query_vector(terms), where, limit) if terms else []
 
     async def count(self) -> int:
-        """How many chunks have a point."""
+        """Number of indexed chunks."""
         return await self._run("count", self._collection().count)
 
     async def was_closed_cleanly(self) -> bool:
-        """Qdrant recovers by itself."""
+        """Always: Qdrant recovers by itself."""
         return True
 
     async def reset(self) -> None:
-        """Delete this store's points of this embedding version."""
+        """Delete this embedding version's points of this store."""
         await self._run("reset", self._collection().drop)
         self._removed.clear()
 
     async def scrub(self) -> None:
-        """Nothing to do: a payload has no text, and a server's files are its operator's."""
+        """Nothing to do: payloads contain no text, and a server's files are left to its operator."""
 
     async def health(self) -> IndexHealth:
         """Count the points."""
@@ -144,8 +144,8 @@ class QdrantVectorIndex:
                 points = await self._run("query", self._collection().nearest, query, selected, limit)
         except TimeoutError as error:
             _log.error("qdrant_failed", operation="query", error="TimeoutError")
-            raise IndexDown(f"{self._place} did not answer within {_QUERY_SECONDS:g} seconds.") from error
-        return sorted(map(_neighbour, points), key=lambda one: (-one.similarity, one.chunk_key))
+            raise IndexDown(f"{self._location} did not answer within {_QUERY_SECONDS:g} seconds.") from error
+        return sorted(map(_neighbour, points), key=lambda neighbour: (-neighbour.similarity, neighbour.chunk_key))
 
     def _collection(self) -> QdrantCollection:
         if self._opened is None:
@@ -154,10 +154,10 @@ class QdrantVectorIndex:
 
     @property
     def _unreachable(self) -> str:
-        return f"Cannot connect to {self._place}. Ensure that it is running."
+        return f"Cannot connect to {self._location}. Ensure that it is running."
 
     def _open(self) -> QdrantCollection:
-        client = self._connect(self._place, _TIMEOUT_SECONDS)
+        client = self._connect(self._location, _TIMEOUT_SECONDS)
         try:
             collection = QdrantCollection(
                 client,
@@ -166,7 +166,7 @@ class QdrantVectorIndex:
                 self._version,
                 EmbeddingModel.parse(self._version).dimensions,
                 self._layout,
-                has_payload_indexes=self._place.is_shared,
+                has_payload_indexes=self._location.is_shared,
             )
             collection.open()
         except BaseException:
@@ -175,7 +175,7 @@ class QdrantVectorIndex:
         return collection
 
     def _apply(self, collection: QdrantCollection, op: IndexOp) -> None:
-        """Write, then delete what vanished: a crash in between leaves too much, which the next attempt corrects."""
+        """Write points, then delete obsolete ones: a crash in between leaves extra points, which a retry deletes."""
         if op.revision < self._removed.get(op.note_id, 0):
             return
         points = points_of(op, self._version)
@@ -184,7 +184,7 @@ class QdrantVectorIndex:
             collection.upsert(points, op.revision)
         else:
             self._removed[op.note_id] = op.revision
-        # A later revision beside what was just written: then all of this is too old.
+        # If a later revision exists, the points just written are obsolete too.
         kept = () if collection.has_newer(op.note_id, op.revision) else [UUID(str(point.id)) for point in points]
         collection.delete(filters.of_note(op.note_id, up_to=op.revision, but=kept))
 
@@ -196,7 +196,7 @@ class QdrantVectorIndex:
             cause = type(error).__name__
             _log.error("qdrant_failed", operation=operation, error=cause)
             status = getattr(error, "status_code", None)
-            raise IndexDown(f"{self._place} failed: {cause} {status}" if status else self._unreachable) from error
+            raise IndexDown(f"{self._location} failed: {cause} {status}" if status else self._unreachable) from error
 
 
 def _neighbour(point: models.ScoredPoint) -> Neighbour:

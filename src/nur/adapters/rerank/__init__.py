@@ -1,1 +1,1 @@
-"""Rerankers."""
+"""Rerankers: none, an HTTP endpoint, or a local ONNX model."""

@@ -1,9 +1,9 @@
-"""HttpReranker: a rerank endpoint in the shape that Cohere, Jina, Voyage, vLLM and TEI share.
+"""HttpReranker: calls a rerank endpoint as offered by Cohere, Jina, Voyage, vLLM and TEI.
 
     POST {"model", "query", "documents", "top_n"}  →  {"results": [{"index", "relevance_score"}]}
 
-Dialects: Text Embeddings Inference serves one model, so it is asked for none; it names the passages `texts` and answers
-with a bare list of {"index", "score"}. Voyage refuses `top_n` and answers under `data`; others insist on `top_n`.
+Variants: Text Embeddings Inference (TEI) takes no model, calls the passages `texts`, and returns a bare list of
+{"index", "score"}. Voyage rejects `top_n` and returns its results as `data`; others require `top_n`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from nur.domain.errors import RerankerDown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: About 512 tokens, which every reranker reads; most endpoints would read more, and take longer.
+#: About 512 tokens, which every reranker accepts; more would be slower.
 MAX_CHARS = 2_000
-#: The caller's own deadline is shorter; this one only keeps connections from hanging for ever.
+#: The caller's deadline is shorter; this only keeps connections from hanging forever.
 TIMEOUT_SECONDS = 60.0
-_REFUSALS = (400, 422)  #: statuses of a request whose shape the server refuses
+_INVALID_REQUEST = (400, 422)  #: statuses of a request whose fields the server rejects
 
 
 class HttpReranker:
-    """Asks an endpoint; its key goes into a header and nowhere else."""
+    """Scores passages through an endpoint. The API key is only ever sent in a header."""
 
     max_chars = MAX_CHARS
 
@@ -39,12 +39,12 @@ class HttpReranker:
         self._client = httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_SECONDS)
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """One score per passage, in their order. Raises RerankerDown."""
+        """One score per passage, in order. Raises RerankerDown."""
         if not passages:
             return []
         try:
             answer = await self._client.post(self._url, json=self._payload(query, passages))
-            if answer.status_code in _REFUSALS and self._model and self._sends_top_n:
+            if answer.status_code in _INVALID_REQUEST and self._model and self._sends_top_n:
                 self._sends_top_n = False
                 answer = await self._client.post(self._url, json=self._payload(query, passages))
             answer.raise_for_status()
@@ -69,7 +69,7 @@ class HttpReranker:
 
 
 def _scores(body: Any, size: int) -> list[float]:
-    """The scores in the order of the passages: one for each, each a number."""
+    """One finite score per passage, in passage order. Raises RerankerDown for any other response."""
     results = body.get("results", body.get("data")) if isinstance(body, dict) else body
     if not isinstance(results, list):
         raise RerankerDown("The rerank endpoint's answer has no results.")
@@ -77,7 +77,7 @@ def _scores(body: Any, size: int) -> list[float]:
     for result in results:
         index, score = _read(result)
         if not 0 <= index < size or index in found:
-            raise RerankerDown("The rerank endpoint's answer has an index that was not asked for, or one twice.")
+            raise RerankerDown("The rerank endpoint's answer has an unknown or duplicate index.")
         found[index] = score
     if len(found) != size:
         raise RerankerDown(f"The rerank endpoint scored {len(found)} of {size} passages.")

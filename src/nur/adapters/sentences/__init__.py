@@ -1,1 +1,1 @@
-"""Sentence embeddings on this machine, from the model files of the package `nur-memory-models`."""
+"""Local sentence embeddings in numpy, with the model files of the package `nur-memory-models`."""

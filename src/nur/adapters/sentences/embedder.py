@@ -1,4 +1,4 @@
-"""SentenceEmbedder: two sentence models on this machine, one for meaning in many languages and one for English."""
+"""SentenceEmbedder: combines two local sentence models, a multilingual one and an English one."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
 
-#: Texts embedded in one go: a query waits for one slice of an ingest.
+#: Texts per slice: a query waits for at most one slice of an ingest.
 SLICE = 16
 
-#: Characters that are read of a text; a piece has more only where it has neither sentences nor lines.
-LONGEST_TEXT = 2_000
+#: Characters read per text. Only pieces without sentences and lines are longer.
+MOST_CHARACTERS = 2_000
 
-STORED_ENGLISH, ASKED_ENGLISH = 0.6, 0.8
-"""The English model's part of a stored text's vector and of a question's; together half of a cosine, which an index
-finds candidates by. A stored text has less of it, so that questions in other languages find it, too."""
+STORED_ENGLISH, QUERY_ENGLISH = 0.6, 0.8
+"""Length of the English model's part in the vector of an English text, stored and query. Their product makes the
+English model about half of the cosine by which an index finds candidates. It is smaller in stored texts, so that
+queries in other languages find them too."""
 
 BOTH_ENGLISH = (0.3, 0.5)
 NEITHER_ENGLISH = 0.8
 ONE_ENGLISH = 1.0
-"""What the cosines count by which both texts are compared: the multilingual model's, and between English texts the
-English model's. Chosen on half of everyday; a third more or less of each is within .01 recall@5 there."""
+"""Weights of the cosines in `similarity`, by how many of the two texts are English: the multilingual model's cosine
+and, if both are, the English model's. Chosen on half of the everyday set; a third more or less of each changes
+recall@5 there by at most .01."""
 
-LEAST_PART = 0.1  #: a vector with less of the English model is that of another language
+LEAST_ENGLISH = 0.1  #: a vector with a shorter English part is of a text in another language
 
 
 class SentenceEmbedder(ThreadedEmbedder):
-    """Both models' vectors side by side, so that a cosine is a mixture of theirs.
+    """Concatenates both models' vectors, so that a cosine mixes both models' cosines.
 
-    A text that is not English has the multilingual one's alone: to the English model, all of those are alike.
+    The English part is zero for a text in another language: the English model cannot tell such texts apart.
     """
 
     def __init__(self, *, clock: Clock | None = None) -> None:
@@ -64,47 +66,47 @@ class SentenceEmbedder(ThreadedEmbedder):
         return await self.embed(texts, progress)
 
     async def embed_query(self, text: str) -> Floats:
-        """The vector to search with."""
-        found = await self._in_thread(partial(self._mixed, [text], ASKED_ENGLISH))
-        self._account([text], _tokens([text]), 0.0)
-        vector: Floats = found[0]
+        """The query's vector."""
+        vectors = await self._in_thread(partial(self._combined, [text], QUERY_ENGLISH))
+        self._record([text], _tokens([text]), 0.0)
+        vector: Floats = vectors[0]
         return vector
 
     def similarity(self, vectors: Floats, question: Floats) -> Floats:
-        """How near texts are to a question, by the models that know both languages."""
-        many, english = vectors[:, : universal.DIMENSIONS], vectors[:, universal.DIMENSIONS :]
-        asked_many, asked_english = question[: universal.DIMENSIONS], question[universal.DIMENSIONS :]
-        by_many = _cosines(many, asked_many)
-        is_english = np.linalg.norm(english, axis=1) > LEAST_PART
-        if np.linalg.norm(asked_english) <= LEAST_PART:
-            return by_many * np.where(is_english, ONE_ENGLISH, NEITHER_ENGLISH).astype(np.float32)
-        both = BOTH_ENGLISH[0] * by_many + BOTH_ENGLISH[1] * _cosines(english, asked_english)
-        return np.where(is_english, both, ONE_ENGLISH * by_many).astype(np.float32)
+        """Similarity of each text to the query, from the models that know both languages."""
+        multilingual, english = vectors[:, : universal.DIMENSIONS], vectors[:, universal.DIMENSIONS :]
+        query_multilingual, query_english = question[: universal.DIMENSIONS], question[universal.DIMENSIONS :]
+        multilingual_cosine = _cosines(multilingual, query_multilingual)
+        is_english = np.linalg.norm(english, axis=1) > LEAST_ENGLISH
+        if np.linalg.norm(query_english) <= LEAST_ENGLISH:
+            return multilingual_cosine * np.where(is_english, ONE_ENGLISH, NEITHER_ENGLISH).astype(np.float32)
+        both = BOTH_ENGLISH[0] * multilingual_cosine + BOTH_ENGLISH[1] * _cosines(english, query_english)
+        return np.where(is_english, both, ONE_ENGLISH * multilingual_cosine).astype(np.float32)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
-        return self._mixed(texts, STORED_ENGLISH), _tokens(texts)
+        return self._combined(texts, STORED_ENGLISH), _tokens(texts)
 
-    def _mixed(self, texts: Sequence[str], english_part: float) -> Floats:
-        """The vectors of both models side by side, this much of an English text's being the English model's."""
+    def _combined(self, texts: Sequence[str], english_part: float) -> Floats:
+        """Unit vectors of both models' parts; `english_part` is the length of the English part in English texts."""
         with self._loading:
-            many, english = self._universal, self._minilm
-        texts = [text[:LONGEST_TEXT] for text in texts]
-        found = np.zeros((len(texts), self.model.dimensions), np.float32)
-        found[:, : universal.DIMENSIONS] = many.vectors(texts)
-        at = np.flatnonzero([is_english(text) for text in texts])
-        if at.size:
-            found[at, : universal.DIMENSIONS] *= np.float32((1 - english_part**2) ** 0.5)
-            own = english.vectors([texts[place] for place in at])
-            found[at, universal.DIMENSIONS :] = np.float32(english_part) * own
-        return found
+            multilingual, english = self._universal, self._minilm
+        texts = [text[:MOST_CHARACTERS] for text in texts]
+        combined = np.zeros((len(texts), self.model.dimensions), np.float32)
+        combined[:, : universal.DIMENSIONS] = multilingual.vectors(texts)
+        in_english = np.flatnonzero([is_english(text) for text in texts])
+        if in_english.size:
+            combined[in_english, : universal.DIMENSIONS] *= np.float32((1 - english_part**2) ** 0.5)
+            vectors = english.vectors([texts[index] for index in in_english])
+            combined[in_english, universal.DIMENSIONS :] = np.float32(english_part) * vectors
+        return combined
 
 
 def _cosines(vectors: Floats, other: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(other)
-    found: Floats = cosines(vectors, other) / np.maximum(lengths, np.float32(1e-9))
-    return found
+    normalised: Floats = cosines(vectors, other) / np.maximum(lengths, np.float32(1e-9))
+    return normalised
 
 
 def _tokens(texts: Sequence[str]) -> int:
-    """About how many tokens were read: models count them differently."""
+    """Approximate number of tokens, for the metrics: the two models count them differently."""
     return sum(len(text) for text in texts) // 4

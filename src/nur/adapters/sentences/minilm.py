@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2, a transformer of six layers for English sentences, in numpy."""
+"""all-MiniLM-L6-v2, a six-layer transformer for English sentences, in numpy."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _TYPES = {"F16": np.float16, "F32": np.float32}
 
 DIMENSIONS = 384
 MOST_TOKENS = 128
-"""What is longer is cut off: pieces have about 60 tokens, and attention costs the square of them."""
+"""Longer texts are truncated: pieces have about 60 tokens, and the cost of attention is quadratic."""
 
 _LAYERS = 6
 _HEADS = 12
-_HEAD = DIMENSIONS // _HEADS
+_HEAD_DIMENSIONS = DIMENSIONS // _HEADS
 _EPSILON = 1e-12
-_TOKENS_PER_RUN = 2048  #: of texts that run together, padding counted
+_TOKENS_PER_RUN = 2048  #: in one run, including padding
 
 
 def read_tensors(file: bytes) -> dict[str, Floats]:
-    """Every tensor of real numbers."""
+    """All floating-point tensors of a safetensors file, as float32, by name."""
     start = 8 + int.from_bytes(file[:8], "little")
-    found: dict[str, Floats] = {}
+    tensors: dict[str, Floats] = {}
     for name, tensor in json.loads(file[8:start]).items():
         kind = _TYPES.get(tensor.get("dtype"))
         if kind is not None:
             first, end = tensor["data_offsets"]
             numbers = np.frombuffer(file[start + first : start + end], kind)
-            found[name] = numbers.reshape(tensor["shape"]).astype(np.float32)
-    return found
+            tensors[name] = numbers.reshape(tensor["shape"]).astype(np.float32)
+    return tensors
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    attend: Floats  #: queries, keys and values side by side
+    attend: Floats  #: queries, keys and values, concatenated
     attend_bias: Floats
     output: Floats
     output_bias: Floats
@@ -61,38 +61,38 @@ class _Layer:
 
 
 class MiniLm:
-    """Texts in, unit vectors out."""
+    """Turns texts into unit vectors."""
 
     def __init__(self, weights: bytes, vocabulary: bytes) -> None:
         tensors = {name.removeprefix("bert."): tensor for name, tensor in read_tensors(weights).items()}
         self._tokens = WordPieces.from_lines(vocabulary)
-        of_first_text = tensors["embeddings.token_type_embeddings.weight"][0]
-        self._words = tensors["embeddings.word_embeddings.weight"] + of_first_text
-        self._places = tensors["embeddings.position_embeddings.weight"]
+        segment = tensors["embeddings.token_type_embeddings.weight"][0]
+        self._words = tensors["embeddings.word_embeddings.weight"] + segment
+        self._positions = tensors["embeddings.position_embeddings.weight"]
         self._scale, self._shift = tensors["embeddings.LayerNorm.weight"], tensors["embeddings.LayerNorm.bias"]
         self._layers = [_layer(tensors, f"encoder.layer.{number}.") for number in range(_LAYERS)]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """A unit vector per text."""
+        """One unit vector per text, in order."""
         ids = [self._tokens.encode(text, MOST_TOKENS) for text in texts]
-        found = np.empty((len(texts), DIMENSIONS), np.float32)
-        for group in _groups([len(of_text) for of_text in ids]):
-            found[group] = self._run([ids[place] for place in group])
-        return found
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        for group in _groups([len(text_ids) for text_ids in ids]):
+            vectors[group] = self._run([ids[index] for index in group])
+        return vectors
 
     def _run(self, ids: Sequence[Sequence[int]]) -> Floats:
-        sizes = np.array([len(of_text) for of_text in ids])
+        sizes = np.array([len(text_ids) for text_ids in ids])
         longest = int(sizes.max())
-        present = np.arange(longest) < sizes[:, None]
-        padded = np.zeros(present.shape, np.int64)
-        padded[present] = np.concatenate([np.array(of_text, np.int64) for of_text in ids])
-        states = self._words[padded] + self._places[:longest]
+        is_token = np.arange(longest) < sizes[:, None]
+        padded = np.zeros(is_token.shape, np.int64)
+        padded[is_token] = np.concatenate([np.array(text_ids, np.int64) for text_ids in ids])
+        states = self._words[padded] + self._positions[:longest]
         states = _normalised(states.reshape(-1, DIMENSIONS), self._scale, self._shift)
-        hidden = np.where(present, 0.0, -1e9).astype(np.float32)[:, None, None, :]
+        mask = np.where(is_token, 0.0, -1e9).astype(np.float32)[:, None, None, :]
         for layer in self._layers:
-            states = _through(layer, states, hidden, len(ids))
+            states = _apply_layer(layer, states, mask, len(ids))
         states = states.reshape(len(ids), longest, DIMENSIONS)
-        means = np.einsum("ntd,nt->nd", states, present.astype(np.float32))
+        means = np.einsum("ntd,nt->nd", states, is_token.astype(np.float32))
         unit: Floats = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
         return unit
 
@@ -116,17 +116,17 @@ def _layer(tensors: Mapping[str, Floats], prefix: str) -> _Layer:
     )
 
 
-def _through(layer: _Layer, states: Floats, hidden: Floats, texts: int) -> Floats:
-    """One layer: each token looks at the others of its text, then at itself."""
-    attended = _attended(states @ layer.attend + layer.attend_bias, hidden, texts) @ layer.output
+def _apply_layer(layer: _Layer, states: Floats, mask: Floats, texts: int) -> Floats:
+    """One layer: attention among the tokens of each text, then a feed-forward network per token."""
+    attended = _attention(states @ layer.attend + layer.attend_bias, mask, texts) @ layer.output
     states = _normalised(attended + layer.output_bias + states, layer.attend_scale, layer.attend_shift)
-    own = _gelu(states @ layer.wide + layer.wide_bias) @ layer.narrow
-    return _normalised(own + layer.narrow_bias + states, layer.scale, layer.shift)
+    output = _gelu(states @ layer.wide + layer.wide_bias) @ layer.narrow
+    return _normalised(output + layer.narrow_bias + states, layer.scale, layer.shift)
 
 
-def _attended(projected: Floats, hidden: Floats, texts: int) -> Floats:
-    queries, keys, values = projected.reshape(texts, -1, 3, _HEADS, _HEAD).transpose(2, 0, 3, 1, 4)
-    weights = queries @ keys.swapaxes(-1, -2) * np.float32(_HEAD**-0.5) + hidden
+def _attention(projected: Floats, mask: Floats, texts: int) -> Floats:
+    queries, keys, values = projected.reshape(texts, -1, 3, _HEADS, _HEAD_DIMENSIONS).transpose(2, 0, 3, 1, 4)
+    weights = queries @ keys.swapaxes(-1, -2) * np.float32(_HEAD_DIMENSIONS**-0.5) + mask
     weights -= weights.max(axis=-1, keepdims=True)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=-1, keepdims=True)
@@ -144,7 +144,7 @@ def _normalised(states: Floats, scale: Floats, shift: Floats) -> Floats:
 
 
 def _gelu(states: Floats) -> Floats:
-    """Its form with tanh, which differs by less than .001 and needs no error function."""
+    """GELU in its tanh approximation, which differs by less than .001 and needs no error function."""
     inner = states * states
     inner *= np.float32(0.044715)
     inner += 1
@@ -158,7 +158,7 @@ def _gelu(states: Floats) -> Floats:
 
 
 def _groups(sizes: Sequence[int]) -> Iterator[NDArray[np.int64]]:
-    """Places of texts of like length, so that little of a run is padding."""
+    """Indexes of texts in groups of similar length, so that little of a run is padding."""
     order = np.argsort(sizes, kind="stable")
     first = 0
     for end in range(1, len(order) + 1):

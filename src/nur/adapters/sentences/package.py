@@ -1,4 +1,4 @@
-"""The package that brings the models' files, if it is installed. Nothing heavy is imported here."""
+"""Access to the optional package with the model files. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from importlib.util import find_spec
 from nur.adapters.local.model_files import read
 from nur.domain.embedding import EmbeddingModel
 
-PACKAGE = "nur_models"  #: of the distribution nur-memory-models
+PACKAGE = "nur_models"  #: from the distribution nur-memory-models
 SENTENCE_MODEL = EmbeddingModel("models", "use-minilm", 896)
 
 
 def are_installed() -> bool:
-    """Whether the package is there."""
+    """Whether the package is installed."""
     return find_spec(PACKAGE) is not None
 
 
 def model_file(model: str, name: str) -> bytes:
-    """A model's file, compared with its hash. Raises BadConfiguration."""
+    """A model's file, checked against its hash. Raises BadConfiguration."""
     return read(model, name, PACKAGE)

@@ -1,4 +1,4 @@
-"""SentencePiece's unigram tokens: of all ways to cut a text into known pieces, the most likely one."""
+"""SentencePiece's unigram tokenizer: finds the most likely way to split a text into known pieces."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _VARINT, _SIZED, _FOUR_BYTES = 0, 2, 5
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """A vocabulary with the logarithm of how likely each piece is."""
+    """A vocabulary with the log probability of each piece."""
 
-    ids: dict[str, int]  #: -1 for the beginning of a piece that is none itself
+    ids: dict[str, int]  #: piece to id; -1 for a prefix of pieces that is not a piece itself
     scores: Sequence[float]
     unknown_score: float
 
@@ -40,14 +40,14 @@ class Unigrams:
         return cls(ids, scores, min(scores) - _UNKNOWN_COST)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the text's tokens, between marks for beginning and end."""
+        """Token ids of the text, between the begin and end tokens."""
         words = unicodedata.normalize("NFKC", text).split()
         if not words:
             return [_BEGIN, _UNKNOWN, _END]
         return [_BEGIN, *self._most_likely(_SPACE + _SPACE.join(words)), _END]
 
     def _most_likely(self, text: str) -> list[int]:
-        """Viterbi's way: the best cut up to each character is the best one up to where its last piece begins."""
+        """Viterbi: the best split up to a character extends the best split up to the start of its last piece."""
         best = [0.0] + [float("-inf")] * len(text)
         last: list[tuple[int, int]] = [(0, _UNKNOWN)] * (len(text) + 1)
         for start in range(len(text)):
@@ -55,15 +55,15 @@ class Unigrams:
                 if best[start] + score > best[end]:
                     best[end] = best[start] + score
                     last[end] = (start, piece)
-        found: list[int] = []
+        ids: list[int] = []
         end = len(text)
         while end:
             end, piece = last[end]
-            found.append(piece)
-        return found[::-1]
+            ids.append(piece)
+        return ids[::-1]
 
     def _pieces_at(self, text: str, start: int) -> Iterator[tuple[int, int, float]]:
-        """The known pieces that begin here; a single character is unknown where there is none of it."""
+        """End, id and score of each known piece that starts here; the unknown token if no single character matches."""
         single = _UNKNOWN
         for end in range(start + 1, len(text) + 1):
             piece = self.ids.get(text[start:end])
@@ -77,7 +77,7 @@ class Unigrams:
 
 
 def _fields(message: bytes, wanted: int, kind: int) -> Iterator[bytes]:
-    """The values of one field of a protobuf message."""
+    """All values of one field of a protobuf message."""
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)
@@ -88,7 +88,7 @@ def _fields(message: bytes, wanted: int, kind: int) -> Iterator[bytes]:
 
 
 def _size(message: bytes, at: int, kind: int) -> tuple[int, int]:
-    """How many bytes a value has, and where it begins."""
+    """Size of a value in bytes, and its start."""
     if kind == _SIZED:
         return _varint(message, at)
     if kind == _VARINT:

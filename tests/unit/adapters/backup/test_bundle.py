@@ -44,7 +44,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, passphrase: str | None) -
         schema="1",
         store_id="s",
         notes=3,
-        files={"a.db": bundle.described(tmp_path / "a.db")},
+        files={"a.db": bundle.describe_file(tmp_path / "a.db")},
     )
     assert manifest.files == {"a.db": BundledFile(len(TEXT), sha256(TEXT))}
     bundle.write(tmp_path / "b", manifest, tmp_path, passphrase, nothing)
@@ -103,7 +103,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 )
 def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "b").write_bytes(content)
-    with pytest.raises(StoreDamaged, match="is no backup of Nur"):
+    with pytest.raises(StoreDamaged, match="is not a Nur backup"):
         bundle.read(tmp_path / "b", None, None, nothing)
 
 

@@ -54,19 +54,19 @@ EPOCH = NOW.timestamp()
     ],
 )
 def test_what_is_asked(asked: dict[str, Any], collection: str, expected: list[where.Clause]) -> None:
-    assert where.asked(replace(ALL, **asked), collection) == expected
+    assert where.selective(replace(ALL, **asked), collection) == expected
 
 
 def test_numbers_are_floats_whatever_was_given() -> None:
-    (clause,) = where.asked(replace(ALL, min_confidence=1), "memory")
+    (clause,) = where.selective(replace(ALL, min_confidence=1), "memory")
     assert isinstance(clause["$or"][0]["confidence"]["$gte"], float)  # type: ignore[index]
 
 
 def test_parents_are_left_out_where_they_are() -> None:
     tenant = {"tenant": "acme"}
     expiry = {"expires_epoch": {"$gt": EPOCH}}
-    assert where.standing(NoteFilter(tenant="acme"), "memory", NOW) == [tenant, expiry]
-    assert where.standing(NoteFilter(tenant="acme"), names.ARTIFACTS, NOW) == [tenant, expiry, {"is_chunked": False}]
+    assert where.common(NoteFilter(tenant="acme"), "memory", NOW) == [tenant, expiry]
+    assert where.common(NoteFilter(tenant="acme"), names.ARTIFACTS, NOW) == [tenant, expiry, {"is_chunked": False}]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_parents_are_left_out_where_they_are() -> None:
     ],
 )
 def test_what_stands(metadata: dict[str, object], expected: bool) -> None:
-    assert where.stands(metadata, ALL, NOW) is expected
+    assert where.passes_common(metadata, ALL, NOW) is expected
 
 
 def test_one_clause_stands_alone_and_none_is_none() -> None:

@@ -65,7 +65,7 @@ async def test_numbers_that_are_none_are_refused_and_words_it_does_not_know_have
 
 
 def test_a_model_that_embeds_nothing_is_refused_by_its_setting(tmp_path: Path) -> None:
-    with pytest.raises(BadConfiguration, match=r"ONNX_MODEL: .* is no model that embeds texts"):
+    with pytest.raises(BadConfiguration, match=r"ONNX_MODEL: .* is not a text embedding model"):
         OnnxEmbedder(embed_words(tmp_path, {"tea": [1.0]}, given="somebody_elses_input"))
 
 

@@ -59,7 +59,7 @@ def test_the_last_word_is_the_specifications(kind: FailureKind, attempts: int, m
 def test_each_status_has_its_kind(status: int, kind: FailureKind, passing: bool, raised: type[NurError]) -> None:
     failure = from_vendor(answered(status), NOW)
     error = final_error(failure, retries=3, failed=1, total=1)
-    assert (failure.kind, failure.kind.passing, type(error)) == (kind, passing, raised)
+    assert (failure.kind, failure.kind.is_transient, type(error)) == (kind, passing, raised)
     assert "canary" not in str(error)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nur.adapters.openai.responses import AnswerError, DimensionsError, read
+from nur.adapters.openai.responses import DimensionsError, ResponseError, read
 
 GOOD = [{"index": 0, "embedding": [3.0, 4.0]}, {"index": 1, "embedding": [0.0, -2.0]}]
 
@@ -102,7 +102,7 @@ def test_tokens_are_known_only_if_the_provider_says_so(usage: object, tokens: in
     ],
 )
 def test_anything_wrong_is_an_error(answer: bytes) -> None:
-    with pytest.raises(AnswerError):
+    with pytest.raises(ResponseError):
         read(answer, count=2, dimensions=2)
 
 
@@ -113,7 +113,7 @@ def test_another_size_is_named_as_such(vector: object) -> None:
 
 
 def test_an_error_repeats_nothing_of_the_answer() -> None:
-    with pytest.raises(AnswerError) as caught:
+    with pytest.raises(ResponseError) as caught:
         read(b'{"data": "canary"}', count=1, dimensions=2)
     assert "canary" not in str(caught.value)
 
@@ -122,6 +122,6 @@ def test_an_error_repeats_nothing_of_the_answer() -> None:
 def test_whatever_is_sent_as_a_vector_gives_a_unit_vector_or_an_error(sent: object) -> None:
     try:
         vectors = read(body([{"index": 0, "embedding": sent}]), count=1, dimensions=2).vectors
-    except AnswerError:
+    except ResponseError:
         return
     assert np.linalg.norm(vectors[0]) == pytest.approx(1.0, abs=1e-6)

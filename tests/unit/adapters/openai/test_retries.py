@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nur.adapters.openai.retries import Decision, GiveUp, RetryIn, after_failure, asked_wait
+from nur.adapters.openai.retries import Decision, GiveUp, RetryIn, after_failure, retry_after
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -33,12 +33,12 @@ def test_a_failure_leads_to_a_wait_or_the_end(
     failures: int, asked: float, jitter: float, remaining: float, decision: Decision
 ) -> None:
     assert decision == after_failure(
-        failures, retries=3, asked_seconds=asked, jitter_seconds=jitter, remaining_seconds=remaining
+        failures, retries=3, retry_after_seconds=asked, jitter_seconds=jitter, remaining_seconds=remaining
     )
 
 
 def test_no_retries_means_the_first_failure_is_the_last() -> None:
-    decision = after_failure(1, retries=0, asked_seconds=0, jitter_seconds=0, remaining_seconds=45)
+    decision = after_failure(1, retries=0, retry_after_seconds=0, jitter_seconds=0, remaining_seconds=45)
     assert decision == GiveUp()
 
 
@@ -47,7 +47,7 @@ def test_a_wait_is_never_shorter_than_asked_nor_longer_than_what_remains(
     failures: int, retries: int, asked: float, jitter: float, remaining: float
 ) -> None:
     decision = after_failure(
-        failures, retries=retries, asked_seconds=asked, jitter_seconds=jitter, remaining_seconds=remaining
+        failures, retries=retries, retry_after_seconds=asked, jitter_seconds=jitter, remaining_seconds=remaining
     )
     if isinstance(decision, RetryIn):
         assert asked <= decision.seconds < remaining
@@ -72,4 +72,4 @@ def test_a_wait_is_never_shorter_than_asked_nor_longer_than_what_remains(
     ],
 )
 def test_the_servers_wish_is_read_or_ignored(headers: dict[str, str], seconds: float) -> None:
-    assert asked_wait(headers, NOW) == seconds
+    assert retry_after(headers, NOW) == seconds

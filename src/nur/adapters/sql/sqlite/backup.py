@@ -118,7 +118,7 @@ def _manifest(database: Path, now: datetime) -> Manifest:
         schema=schema,
         store_id=store_id,
         notes=notes,
-        files={FILE: bundle.described(database)},
+        files={FILE: bundle.describe_file(database)},
     )
 
 
