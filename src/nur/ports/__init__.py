@@ -1,1 +1,1 @@
-"""What Nur needs of the outside, as Protocols."""
+"""Ports: Protocols for everything outside the core, such as stores, indexes, models and the clock."""

@@ -1,4 +1,4 @@
-"""Archive: whole notes, for export, import and reading previous texts."""
+"""Archive: whole notes with their history, for export, import and reading previous texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSummary:
-    """A previous text of a note, all but the text."""
+    """A previous version of a note, without its text."""
 
     version: int
     content_hash: str
@@ -30,9 +30,10 @@ class Archive(Protocol):
     """Whole notes. Every method is one transaction."""
 
     async def page(self, tenant: str, after: NoteId | None, *, limit: int, characters: int) -> list[ArchivedNote]:
-        """Notes of a tenant by internal id, active, expired and in the trash; each as it was at one moment.
+        """Return a tenant's notes after an internal id, ordered by it: active, expired and in the trash.
 
-        At most `limit`, and no more once their texts have so many characters together; empty at the end.
+        At most `limit` notes; the page also ends once their texts reach `characters` in all. Empty at the end.
+        Each note is consistent in itself.
         """
         ...
 
@@ -41,9 +42,9 @@ class Archive(Protocol):
         ...
 
     async def versions(self, note_id: NoteId) -> list[VersionSummary]:
-        """The previous texts that are kept, newest first."""
+        """Return the stored previous versions, newest first."""
         ...
 
     async def version(self, note_id: NoteId, version: int) -> NoteVersion | None:
-        """One previous text."""
+        """Return one previous version; None if it is not stored."""
         ...

@@ -1,4 +1,4 @@
-"""Backups: the backups of one store, in one folder."""
+"""Backups: backup files of one store, in one folder."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
 
 class Backups(Protocol):
-    """Backups that are made by the program itself; other files in the folder are left alone."""
+    """Backups made by this program. Other files in the folder are left alone."""
 
     async def newest(self) -> datetime | None:
-        """When the last one was made, UTC; None: there is none. Raises StoreDown."""
+        """Return when the last backup was made, UTC; None if there is none. Raises StoreDown."""
         ...
 
     async def make(self, now: datetime) -> int:
-        """Make one and return its size in bytes. Raises StoreFull, StoreDown, StoreUnusable."""
+        """Make a backup and return its size in bytes. Raises StoreFull, StoreDown, StoreUnusable."""
         ...
 
     async def prune(self, keep: int) -> int:
-        """Delete all but the newest ones, and what killed backups left; returns how many backups went."""
+        """Delete all but the newest `keep` backups, and unfinished ones. Returns how many backups were deleted."""
         ...

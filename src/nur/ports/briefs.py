@@ -1,4 +1,4 @@
-"""BriefStore: what a brief is made of, read in one snapshot."""
+"""BriefStore: reads the material of a brief in one snapshot."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BriefQuery:
-    """Which notes, and how much of each sort."""
+    """Which notes to read, and how much of each kind of material."""
 
     where: Sequence[NoteFilter]  #: notes that match any of these
     now: datetime
-    kinds: Sequence[StatementKind]  #: only what the owner stated is read
+    kinds: Sequence[StatementKind]  #: kinds to read; only statements by the owner
     changed_since: datetime
-    first_day: int  #: of times to come, as `date.toordinal` counts
-    end_day: int
-    limit: int  #: of each sort
-    characters: int  #: of a note's text
+    first_day: int  #: first upcoming day, as `date.toordinal` returns it
+    end_day: int  #: exclusive
+    limit: int  #: rows of each kind of material
+    characters: int  #: read from each note's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class TextChange:
 
     public_id: str
     replaced_at: datetime
-    before: str  #: the beginnings of both texts
-    after: str
+    before: str  #: first characters of the previous text
+    after: str  #: first characters of the current text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class NamedDay:
     """A day that a note's text names, with the text around it."""
 
     excerpt: NoteExcerpt
-    start_char: int  #: of the expression, in the excerpt
+    start_char: int  #: where the time expression starts in the excerpt
     first_day: int
     end_day: int
 
 
 @dataclass(frozen=True, slots=True)
 class BriefMaterial:
-    """What is known, newest first; what is to come, soonest first."""
+    """Everything that a brief may quote: newest first; upcoming days soonest first."""
 
     statements: Sequence[StatedQuote]
     changes: Sequence[TextChange]
@@ -67,12 +67,12 @@ class BriefMaterial:
 
 
 class BriefStore(Protocol):
-    """Reads active notes that match, and what is derived from them."""
+    """Reads active notes and the rows derived from them."""
 
     async def mark(self, tenant: str) -> int:
-        """A number that grows with the tenant's writes: nothing changed while it stays."""
+        """Return a number that grows with every write of the tenant: while it is the same, nothing has changed."""
         ...
 
     async def material(self, query: BriefQuery) -> BriefMaterial:
-        """Everything that a brief may quote."""
+        """Read everything that a brief may quote."""
         ...

@@ -1,4 +1,4 @@
-"""ChunkStore: what search and indexing read of chunks."""
+"""ChunkStore: reads chunks for search and indexing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import Neighbour
 
-#: Characters at the start of a chunk that ranking reads: a speaker's name and the colon behind it.
+#: Characters at the start of a chunk that ranking reads: room for a speaker's name and a colon.
 OPENING = 64
 
 
 class TermFrequency(NamedTuple):
-    """How common a term is."""
+    """How often a term occurs in the store."""
 
-    pieces: int  #: pieces that contain it
+    pieces: int  #: number of pieces that contain it
     occurrences: int
 
 
@@ -32,7 +32,7 @@ UNKNOWN = TermFrequency(0, 0)
 class StoredWord(NamedTuple):
     """A word that occurs in the store."""
 
-    key: int  #: ascending in the order in which words were first stored
+    key: int  #: ascending in the order of first storage
     term: int
     word: str
 
@@ -43,32 +43,32 @@ class CorpusStatistics:
 
     chunks: int
     pieces: int
-    terms: int  #: all terms of all pieces
-    frequencies: Mapping[str, TermFrequency]  #: of the terms asked for; unknown ones are left out
-    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold then, by `look_up`
+    terms: int  #: term occurrences in all pieces
+    frequencies: Mapping[str, TermFrequency]  #: of the requested terms; unknown terms are left out
+    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks missing from the index; only `look_up` fills this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkWithNote:
-    """A chunk and the note it belongs to, as they are now."""
+    """A chunk and its note, as they are now. Only `show` fills the fields after `note`."""
 
     stored: StoredChunk
     note: Note
-    pieces: bytes = b""  #: what passages read (`retrieval.pieces.stored`); only `show` fills these two
-    atoms: bytes = b""
-    before: Chunk | None = None  #: its neighbours in the note; only `show` fills them
-    after: Chunk | None = None
-    text: str | None = None  #: the note's full text; only `show` fills it
+    pieces: bytes = b""  #: encoded pieces for passage extraction (`retrieval.pieces.stored`)
+    atoms: bytes = b""  #: encoded atoms of those pieces
+    before: Chunk | None = None  #: the previous chunk of the note
+    after: Chunk | None = None  #: the next chunk of the note
+    text: str | None = None  #: the note's full text
 
 
 class ScoringView(NamedTuple):
-    """What ranking reads of a chunk: no text. A search ranks hundreds and shows five."""
+    """The columns of a chunk that ranking reads. No text: a search ranks hundreds and shows five."""
 
     chunk_key: ChunkKey
     chunk_index: int
     content_hash: str
     characters: int
-    opening: str  #: its first characters, where a speaker is named
+    opening: str  #: its first characters, which may name the speaker
     note_id: NoteId
     public_id: str
     kind: Kind
@@ -78,7 +78,7 @@ class ScoringView(NamedTuple):
     conversation_id: str | None
     turn_index: int | None
     digest: bytes  #: equal for chunks with the same terms
-    pieces: bytes  #: its pieces' terms and offsets (`retrieval.pieces.stored`); empty until it is analysed again
+    pieces: bytes  #: terms and offsets of its pieces (`retrieval.pieces.stored`); empty until analysed again
     piece_vectors: bytes
 
     @property
@@ -96,88 +96,88 @@ class ScoringView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AskedWindow:
-    """A stretch of time that a question asks about."""
+    """A period that a query asks about."""
 
-    first_day: int  #: ordinals of days on the calendar of the store's zone
-    end_day: int  #: the day after the last
-    said_from: datetime  #: the same in UTC
-    said_until: datetime  #: not included
+    first_day: int  #: as `date.toordinal` returns it, in the store's time zone
+    end_day: int  #: exclusive
+    said_from: datetime  #: start of the same period in UTC
+    said_until: datetime  #: exclusive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateQuery:
-    """What one search reads in its first snapshot."""
+    """Input of a search's first read, which collects candidates."""
 
     where: NoteFilter
     now: datetime
-    limit: int  #: chunks from the vector index
-    lexical_limit: int = 0  #: pieces found by words
-    terms: Sequence[str] = ()  #: lexical terms, any of which a piece must contain; none: no lexical candidates
-    vector: Floats | None = None  #: of the question; None: nothing is compared by meaning
-    found_by_words: Sequence[ChunkKey] = ()  #: what the index found by the terms, beside the lexical rows
-    neighbours: Sequence[Neighbour] = ()  #: what the vector index found
-    compare_found: bool = True  #: compare chunks found by words with the question, too
-    with_model_vectors: bool = False  #: read the vectors of pieces that the store's own model made
-    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks that the index did not hold before it was asked
-    compare_all: bool = False  #: compare with every vector that matches the filter, not only those not indexed yet
-    most_compared: int = 0  #: vectors that may be compared one by one
+    limit: int  #: maximum chunks from the vector index
+    lexical_limit: int = 0  #: maximum pieces from the lexical rows
+    terms: Sequence[str] = ()  #: lexical terms; a piece must contain one of them. Empty: no lexical candidates
+    vector: Floats | None = None  #: the query's vector; None: no vectors are compared
+    found_by_words: Sequence[ChunkKey] = ()  #: lexical candidates from a sparse index, added to those found here
+    neighbours: Sequence[Neighbour] = ()  #: candidates from the vector index
+    compare_found: bool = True  #: compute cosines of lexical candidates too
+    with_model_vectors: bool = False  #: read the piece vectors made by the store's embedding model
+    not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks missing from the index before it was queried
+    compare_all: bool = False  #: scan every vector that matches the filter, not only those not indexed yet
+    most_compared: int = 0  #: maximum vectors in the exact scan
     embedding_version: str = ""
-    windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or that name a time in one, are candidates
-    known_at: datetime | None = None  #: only notes that were stored by then; None: all
-    asks_when: bool = False  #: say of each candidate whether it names a time
-    turn_distance: int = 0  #: turns this near to a turn among the candidates are candidates too
+    windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or naming a time in one, are candidates
+    known_at: datetime | None = None  #: only notes stored by then; None: all
+    asks_when: bool = False  #: fill `CandidateSet.dated`
+    turn_distance: int = 0  #: turns this close to a candidate turn become candidates too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSet:
-    """Everything that ranking needs, from one snapshot."""
+    """Everything ranking needs, read in one snapshot."""
 
     views: Sequence[ScoringView]
     context_turns: Sequence[ScoringView] = ()  #: not ranked, but their terms count for neighbouring turns
-    cosines: Mapping[ChunkKey, float] = field(default_factory=dict)  #: of every candidate that has a vector
-    model_vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: of pieces, by the store's own model
+    cosines: Mapping[ChunkKey, float] = field(default_factory=dict)  #: similarity to the query, for chunks with vectors
+    model_vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: piece vectors by the store's own model
     lookalikes: Mapping[ChunkKey, ChunkWithNote] = field(default_factory=dict)  #: candidates with the same terms
-    not_visible: Sequence[ChunkKey] = ()  #: found by a ranker, but gone, expired or filtered out
-    in_window: frozenset[ChunkKey] = frozenset()  #: said in an asked window, or naming a time in one
-    dated: frozenset[ChunkKey] = frozenset()  #: naming any time; looked at only where the question asks when
-    superseded: Mapping[str, Sequence[str]] = field(default_factory=dict)  #: candidates by public id, with the notes
-    #: that supersede each, which are candidates too
-    has_more: bool = False  #: a ranker returned its limit, so there may be others
-    is_complete: bool = True  #: False: too many chunks to compare one by one, so none was compared by meaning
-    missed_by_index: bool = False  #: with `compare_all`: the index left out a chunk that it should hold
-    any_stored: bool = True  #: whether any note matches the filter; looked at only when there is no candidate
+    not_visible: Sequence[ChunkKey] = ()  #: found by a ranker, but deleted, expired or filtered out
+    in_window: frozenset[ChunkKey] = frozenset()  #: said in one of the query's windows, or naming a time in one
+    dated: frozenset[ChunkKey] = frozenset()  #: naming any time; empty unless `asks_when`
+    #: Public ids of the notes that supersede a candidate, by its public id. They are candidates too.
+    superseded: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    has_more: bool = False  #: a ranker reached its limit, so there may be more candidates
+    is_complete: bool = True  #: False: too many chunks for the exact scan, so no vectors were compared
+    missed_by_index: bool = False  #: with `compare_all`: the index lacks a chunk that it should have
+    any_stored: bool = True  #: whether any note matches the filter; checked only if there are no candidates
 
 
 class ChunkStore(Protocol):
-    """Chunks for search, each method in one snapshot."""
+    """Reads chunks. Every method uses one snapshot."""
 
     async def statistics(self, terms: Sequence[str] = ()) -> CorpusStatistics:
-        """Counts over everything stored, and for these terms."""
+        """Return counts over everything stored, and the frequencies of these terms."""
         ...
 
     async def look_up(
         self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
     ) -> CorpusStatistics:
-        """Counts over everything stored, and for the terms that `terms_of` chooses; and what is not indexed yet.
+        """Return the statistics for the terms that `terms_of` selects, and the chunks that are not indexed yet.
 
-        It is given the words that were stored after the one with this key, and runs in a thread, inside the snapshot.
+        `terms_of` gets up to `limit` words with a key above `after`. It runs in a thread, inside the snapshot.
         """
         ...
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
-        """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines.
+        """Collect lexical candidates, index neighbours, chunks not indexed yet and adjacent turns, with their cosines.
 
-        The filter decides: what is deleted, expired or filtered out is in `not_visible`. A neighbour whose chunk was
-        replaced after the index answered stands for the note's current chunks.
+        Chunks that are deleted, expired or filtered out go to `not_visible`. If a neighbour's chunk was replaced after
+        the index answered, the note's current chunks take its place.
         """
         ...
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[ChunkKey]:
-        """Chunks whose pieces contain any of the terms, best first by the database's own ranking."""
+        """Return chunks with a piece that contains any of the terms, best first by the database's ranking."""
         ...
 
     async def candidates_of(self, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
-        """The chunks of one note as if they had been found."""
+        """Return all chunks of one note as candidates."""
         ...
 
     async def show(
@@ -189,12 +189,12 @@ class ChunkStore(Protocol):
         with_neighbours: bool = False,
         with_texts: bool = False,
     ) -> dict[ChunkKey, ChunkWithNote]:
-        """Chunks to show, with their notes; what is deleted, expired or filtered out is left out.
+        """Read the chunks of an answer with their notes, without those deleted, expired or filtered out by now.
 
-        A chunk that was replaced since it was found is represented by its note's current first chunk.
+        A chunk that was replaced since the first read is represented by its note's current first chunk.
         """
         ...
 
     async def of_note(self, note_id: NoteId) -> list[StoredChunk]:
-        """A note's chunks, in order."""
+        """Return a note's chunks, in order."""
         ...

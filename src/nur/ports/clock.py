@@ -1,4 +1,4 @@
-"""Time, injected so that tests never wait."""
+"""Clock: the time, injected so that tests never wait."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where services get the time from."""
+    """Source of time for services."""
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """Return the current time in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go backwards."""
+        """Return seconds that never go backwards."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Let others run for that long."""
+        """Wait without blocking other tasks."""
         ...
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds that never go backwards."""
+        """Return seconds that never go backwards."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Let others run for that long."""
+        """Wait without blocking other tasks."""
         await asyncio.sleep(seconds)

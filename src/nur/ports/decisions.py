@@ -1,4 +1,4 @@
-"""DecisionStore: what people decided about pairs of notes, and the suggestions that wait for a decision."""
+"""DecisionStore: decisions about pairs of notes, and suggestions that await a decision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AlikeMemory(NamedTuple):
-    """A memory that shares words with another one."""
+    """A memory that shares terms with another one."""
 
     note_id: NoteId
     public_id: str
@@ -26,7 +26,7 @@ class AlikeMemory(NamedTuple):
 
 
 class FoundPair(NamedTuple):
-    """A memory that another one should be reviewed with."""
+    """A similar memory, and the suggestion to review the two."""
 
     other: AlikeMemory
     suggestion: Suggestion
@@ -34,64 +34,62 @@ class FoundPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryComparison:
-    """What a memory is compared with in the transaction that writes it, and by which rule."""
+    """How a new memory is compared with others, in the transaction that writes it."""
 
-    terms: Sequence[str]  #: lexical terms that other memories are looked up by
-    where: NoteFilter  #: what it may be compared with
-    limit: int  #: memories that are read at most
-    rule: Callable[[Sequence[AlikeMemory]], Sequence[FoundPair]]  #: runs in the transaction: short, reads nothing
+    terms: Sequence[str]  #: lexical terms to find other memories by
+    where: NoteFilter  #: memories that it may be compared with
+    limit: int  #: maximum memories to read
+    rule: Callable[[Sequence[AlikeMemory]], Sequence[FoundPair]]  #: runs in the transaction: fast, no I/O
 
 
 class DecisionStore(Protocol):
-    """Decisions go when one of their notes is purged; suggestions, when one changes its text or goes to the trash.
+    """Stores decisions and suggestions. Every method is one transaction; none changes or removes a note.
 
-    Every method is one transaction. Nothing here changes or removes a note.
+    A decision is deleted when one of its notes is purged. A suggestion is deleted when one of its notes gets another
+    text or goes to the trash.
     """
 
     async def decide(self, decision: Decision, context: WriteContext) -> None:
-        """Keep a decision in place of any other about the pair, in either direction. Raises NotFound, Conflict.
+        """Save a decision, replacing any other about the pair in either direction.
 
-        Conflict where the older note supersedes the newer one through others.
+        Raises NotFound if a note is gone, Conflict if it would make two notes supersede each other through others.
         """
         ...
 
     async def undo(self, pair: NotePair, context: WriteContext) -> bool:
-        """Take a decision back; returns whether there was one."""
+        """Delete a decision. Returns whether there was one."""
         ...
 
     async def suggest(self, newer: NoteId, suggestions: Sequence[Suggestion]) -> None:
-        """Keep what is suggested for a note, in place of what was; nothing is kept of notes that are gone.
-
-        What was decided about the same two texts is not suggested again.
-        """
+        """Replace the suggestions for a note. Skips notes that are gone and pairs of texts already decided on."""
         ...
 
     async def reviews(
         self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
     ) -> list[Review]:
-        """Pairs that wait, or that were decided, by their review ids; both notes must match the filter."""
+        """Return undecided or decided pairs after a review id, ordered by it; both notes must match the filter."""
         ...
 
     async def review(self, review_id: str, where: NoteFilter, now: datetime) -> Review | None:
-        """One pair; both notes must match the filter."""
+        """Return one pair; None unless both notes match the filter."""
         ...
 
     async def superseded(self, note_ids: Sequence[NoteId], where: NoteFilter, now: datetime) -> dict[NoteId, str]:
-        """Of these notes those that are superseded, each with the public id of the note that holds instead.
+        """Return the superseded notes among these, each with the public id of the current note.
 
-        Only notes that match the filter supersede.
+        Only notes that match the filter can supersede.
         """
         ...
 
     async def alike(
         self, note_id: NoteId, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int
     ) -> list[AlikeMemory]:
-        """Other notes than this one that match the filter and share its terms, the best first.
+        """Return other notes that match the filter and share terms, best first.
 
-        Meant to be cheap, so not complete: a note may be left out that shares common terms alone.
+        Cheap rather than complete: a note that shares only common terms may be left out.
         """
         ...
 
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
-        """The decisions of a tenant, by their pairs, for an export."""
+        """Return a tenant's decisions after a pair, ordered by pair, for an export."""
         ...

@@ -1,4 +1,4 @@
-"""DerivationStore: rows that are derived from a note at its revision, and go with its text."""
+"""DerivationStore: rows derived from a note's text, deleted with it."""
 
 from __future__ import annotations
 
@@ -14,31 +14,27 @@ if TYPE_CHECKING:
 
 
 class DerivationStore(Protocol):
-    """Derived rows of active notes; `NoteWrite.derived` adds them too. Every method is one transaction.
+    """Derived rows of active notes; `NoteWrite.derived` adds rows too. Every method is one transaction.
 
-    The transaction that changes a note's text, deletes or purges the note removes them. One that changes its metadata
-    alone keeps them.
+    A write that changes a note's text, deletes it or purges it also removes its rows. A change of metadata keeps them.
     """
 
     async def put(self, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
-        """Replace what these derivers made of the note.
-
-        Raises Conflict when it is no longer active at this revision.
-        """
+        """Replace these derivers' rows of a note. Raises Conflict if it is no longer active at this revision."""
         ...
 
     async def queue(self, now: datetime) -> int:
-        """Queue every active note to be derived again and return how many there are. Rows stay until replaced."""
+        """Queue every active note for derivation. Existing rows stay until replaced. Returns how many were queued."""
         ...
 
     async def queue_outdated(self, versions: Mapping[str, int], now: datetime) -> int:
-        """Queue active notes that lack rows of one of these derivers, in its version, and return how many."""
+        """Queue active notes that lack rows of one of these deriver versions. Returns how many were queued."""
         ...
 
 
 class FingerprintStore(Protocol):
-    """What is derived as fingerprints (`retrieval.fingerprint`)."""
+    """Finds similar notes by their fingerprints (`retrieval.fingerprint`)."""
 
     async def similar(self, note_id: NoteId, where: NoteFilter, now: datetime, limit: int) -> list[NoteId]:
-        """Other notes that share bands with this one, those that share most first."""
+        """Return other notes that share bands with this one, most shared bands first."""
         ...

@@ -1,4 +1,4 @@
-"""Embedder: text to vectors."""
+"""Embedder: turns texts into vectors. The other Protocols here are optional abilities of an embedder."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ TokenIds: TypeAlias = npt.NDArray[np.int64]
 
 @runtime_checkable
 class TokenTable(Protocol):
-    """What a static embedder has besides: its vectors are means of token vectors.
+    """A static embedder, whose vectors are means of token vectors.
 
-    So a question's tokens can be weighed, and a sentence compared with it, without embedding anything.
+    It lets search weight a query's tokens and compare sentences with them without an embedding call.
     """
 
     @property
     def token_vectors(self) -> Floats:
-        """One row a token."""
+        """One row per token."""
         ...
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
-        """The tokens of each text, as row numbers. Takes its time: call it in a thread."""
+        """Return the tokens of each text, as row numbers. Slow: call it in a thread."""
         ...
 
 
 @runtime_checkable
 class PieceEmbedder(Protocol):
-    """What an embedder has besides that is quick and free enough for pieces: a chunk's vector is the mean of theirs."""
+    """An embedder fast and cheap enough to embed every piece. A chunk's vector is the mean of its pieces' vectors."""
 
     async def embed_pieces(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One row per piece, in order, float32, unit length. Raises as `Embedder.embed` does."""
+        """Return one row per piece, in order, float32, unit length. Raises as `Embedder.embed` does."""
         ...
 
     def similarity(self, vectors: Floats, question: Floats) -> Floats:
-        """How near each piece is to a question, 1 at most, by the model's own measure."""
+        """Return each piece's similarity to a query, at most 1, by the model's own measure."""
         ...
 
 
 @runtime_checkable
 class Watched(Protocol):
-    """What an embedder behind a wire has besides: it remembers how the provider is."""
+    """A remote embedder that tracks whether its provider is healthy."""
 
     def last_known(self) -> Probe:
-        """How the last call or probe went, at once; what is old is asked again in the background."""
+        """Return the result of the last call or probe without waiting; refreshes an old one in the background."""
         ...
 
     async def watch(self) -> None:
-        """Probe a provider that fails until it is back; runs until cancelled."""
+        """Probe a failing provider until it recovers. Runs until cancelled."""
         ...
 
 
@@ -66,31 +66,30 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> EmbeddingModel:
-        """Whose vectors these are."""
+        """The model that makes the vectors."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """The longest input, in cl100k tokens; longer texts are windowed by `services.embed_texts`."""
+        """Maximum input in cl100k tokens; `services.indexing` cuts longer texts into windows."""
         ...
 
     async def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
-        """One row per text, in order, float32, unit length.
+        """Return one row per text, in order, float32, unit length.
 
-        `progress` is called with the number of texts done. Raises EmbedderDown when the provider does not answer in
-        time, EmbedderRefused when it will never embed these, KeyRefused when it refuses the key; then nothing
-        is returned at all.
+        `progress` is called with the number of texts done. Raises EmbedderDown if the provider does not answer in
+        time, EmbedderRefused if it will never embed these texts, KeyRefused if it refuses the key. No partial results.
         """
         ...
 
     async def embed_query(self, text: str) -> Floats:
-        """The vector to search with, one dimension, unit length. Raises as `embed` does."""
+        """Return a query's vector, one-dimensional, unit length. Raises as `embed` does."""
         ...
 
     async def probe(self) -> Probe:
-        """Embed a word, once, without retries, and report the result. Never raises."""
+        """Embed one word without retries and return how it went. Never raises."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Release connections."""
         ...

@@ -1,4 +1,4 @@
-"""Reading files that others made."""
+"""FileReader: extracts documents from files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class FileReader(Protocol):
         """Changes when the same file would be read differently."""
 
     async def read(self, name: str, data: bytes) -> list[Document]:
-        """The file's documents, the file itself first. Raises FileRefused, which says why it cannot be read."""
+        """Return the file's documents, the whole file first. Raises FileRefused with the reason."""
 
     async def close(self) -> None:
-        """End what reads."""
+        """Stop the reading processes."""

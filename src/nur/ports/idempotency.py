@@ -1,4 +1,4 @@
-"""IdempotencyStore: the response of a call under the caller's key, so that a repeated call is done once."""
+"""IdempotencyStore: responses by idempotency key, so that a repeated call runs once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from nur.domain.access import WriteContext
 
-#: A reservation without a response counts as abandoned after this long, or as soon as its process is known to be gone.
+#: A reservation without a response is abandoned after this long, or as soon as its process is known to have ended.
 RESERVATION_SECONDS = 60.0
 
 
@@ -19,7 +19,7 @@ RESERVATION_SECONDS = 60.0
 class CommittedChange:
     """What a call committed, from the audit log."""
 
-    public_id: str | None  #: None: purged since, and the id would reveal what it was
+    public_id: str | None  #: None: purged since, and the id would reveal what it held
     action: str
     revision: int
 
@@ -31,28 +31,28 @@ class IdempotencyRecord:
     request_hash: str
     status_code: int | None  #: None: no response yet
     response: Mapping[str, Any] | None
-    committed: CommittedChange | None = None  #: of an abandoned call: it committed this and never replied
+    committed: CommittedChange | None = None  #: what an abandoned call committed before it could reply
 
 
 class IdempotencyStore(Protocol):
-    """Keys of one tenant never meet those of another. Every method is one transaction."""
+    """Idempotency keys, separate for each tenant. Every method is one transaction."""
 
     async def reserve(self, key: str, request_hash: str, context: WriteContext) -> IdempotencyRecord | None:
         """Reserve an idempotency key. Returns None when reserved, else the existing record.
 
-        The call id of the context joins the key with what the call commits, as the audit log records it. A write whose
-        context names a reservation that another call has taken over raises CallInProgress.
+        The context's call id links the key to the call's rows in the audit log. A write raises CallInProgress if
+        another call has taken over the reservation in its context.
         """
         ...
 
     async def save_response(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
-        """Keep the response under the key."""
+        """Save the response for a key."""
         ...
 
     async def release(self, tenant: str, key: str, call_id: str) -> None:
-        """Free the key of a failed call, unless it has a response, another call has it, or the call committed."""
+        """Free a failed call's key, unless it has a response, another call owns it, or the call committed."""
         ...
 
     async def purge(self, before: datetime) -> int:
-        """Delete keys from before then and return how many."""
+        """Delete keys reserved before a time. Returns how many."""
         ...

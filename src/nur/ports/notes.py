@@ -1,7 +1,6 @@
-"""NoteStore: notes, their texts and versions. The truth; everything else is derived from it.
+"""NoteStore: notes, their texts and versions. The source of truth; everything else is derived from it.
 
-Beside it, two readings of the same rows: ConversationStore, the conversations that turns belong to, and ChangeLog,
-what happened to notes in an order that never changes afterwards.
+Two views of the same rows: ConversationStore lists conversations, ChangeLog lists changes in commit order.
 """
 
 from __future__ import annotations
@@ -26,67 +25,67 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 
-#: Previous texts kept of each note.
+#: Number of previous texts kept per note.
 VERSIONS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class PageCursor:
-    """Where a page ended. It holds even when the note there is changed or deleted afterwards."""
+    """Where a page ended. It stays valid if that note is changed or deleted afterwards."""
 
-    at: datetime  #: when the note there was stored, said (order SAID) or deleted (in the trash)
+    at: datetime  #: when the last note was stored, said (order SAID) or deleted (trash)
     note_id: NoteId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewChunk:
-    """A chunk to write, with everything that is stored with it."""
+    """A chunk to write, with everything stored with it."""
 
     chunk: Chunk
     content_hash: str
-    terms: Sequence[str]  #: the lexical row of each piece: analysed terms, in lower case, separated by spaces
+    terms: Sequence[str]  #: lexical row of each piece: analysed lower-case terms, separated by spaces
     term_count: int
-    pieces: bytes  #: what scoring reads (`retrieval.pieces.stored`)
-    atoms: bytes = b""  #: what passages read
-    piece_vectors: bytes = b""  #: one per piece, of the packaged model
+    pieces: bytes  #: encoded pieces for scoring (`retrieval.pieces.stored`)
+    atoms: bytes = b""  #: encoded atoms for passage extraction
+    piece_vectors: bytes = b""  #: one vector per piece, by the packaged model
     digest: bytes = b""  #: equal for chunks with the same terms
-    words: Mapping[int, str] = field(default_factory=dict)  #: a word of each term, to find words like it
-    vector: Floats | None = None  #: None: to be embedded later
-    model_vectors: bytes = b""  #: of its pieces, by the same model, where that embeds pieces
+    words: Mapping[int, str] = field(default_factory=dict)  #: one word per term, to find similar words by
+    vector: Floats | None = None  #: None: embedded later
+    model_vectors: bytes = b""  #: one vector per piece, by the model of `vector`, if it embeds pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteWrite:
-    """One write: either all of it is committed or nothing."""
+    """One atomic write."""
 
     note: Note  #: the note after the write
-    replaces: int | None  #: the revision it builds on; None for a new note
-    text: str | None = None  #: None: text and chunks stay as they are
+    replaces: int | None  #: the revision it replaces; None for a new note
+    text: str | None = None  #: None: text and chunks do not change
     chunks: Sequence[NewChunk] = ()
     pooled: Floats | None = None
     embedding_version: str = ""
     derived: Sequence[Derivation] = ()
-    is_derived: bool = False  #: every deriver's rows are in `derived`; else the worker is to derive the text
-    indexed: bool = False  #: the index follows commits and every chunk has its vector: no outbox row is needed
+    is_derived: bool = False  #: `derived` has every deriver's rows; False: the worker derives them
+    indexed: bool = False  #: the index follows commits and every chunk has a vector: no outbox row is needed
     action: str = "store"  #: for the audit log
-    comparison: MemoryComparison | None = None  #: what to suggest for review with it; only with a text
+    comparison: MemoryComparison | None = None  #: finds memories to review with this one; only with a text
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write made."""
+    """Result of a write."""
 
-    chunk_keys: Sequence[ChunkKey]  #: of the new chunks, in order
-    similar: Sequence[FoundPair] = ()  #: what its comparison found, the best first
+    chunk_keys: Sequence[ChunkKey]  #: keys of the new chunks, in order
+    similar: Sequence[FoundPair] = ()  #: results of the comparison, best first
 
 
 class NoteStore(Protocol):
     """The notes of all tenants. Every method is one transaction; a write that returned is committed and synced."""
 
     async def write(self, write: NoteWrite, context: WriteContext) -> Written:
-        """Commit one write, with what its comparison suggests.
+        """Commit one write, with the suggestions of its comparison.
 
-        Raises Conflict when the note is no longer at `replaces`, or an identity or public id is taken.
+        Raises Conflict if the note is no longer at revision `replaces`, or its identity or public id is taken.
         """
         ...
 
@@ -97,20 +96,20 @@ class NoteStore(Protocol):
     async def purge(self, note: Note, context: WriteContext, *, indexed: bool) -> None:
         """Erase a note for good, with its versions and the traces that returned it.
 
-        Raises Conflict when it is at another revision.
+        Raises Conflict if it is at another revision.
         """
         ...
 
     async def get(self, tenant: str, public_id: str) -> Note | None:
-        """A note by its public id, in the trash or not."""
+        """Return a note by its public id, active or in the trash."""
         ...
 
     async def by_identity(self, tenant: str, identity: str) -> Note | None:
-        """The active note with this identity, else the one deleted last."""
+        """Return the active note with this identity, else the most recently deleted one."""
         ...
 
     async def by_ids(self, note_ids: Sequence[NoteId]) -> dict[NoteId, Note]:
-        """Notes by their internal ids; unknown ones are left out."""
+        """Return notes by internal id; unknown ids are left out."""
         ...
 
     async def page(
@@ -123,34 +122,34 @@ class NoteStore(Protocol):
         after: str | PageCursor | int | None = None,
         containing: str | None = None,
     ) -> list[Note]:
-        """A page of active notes, only those whose title or text contains a text; ASCII letters match in either case.
+        """Return a page of active notes. `containing` must occur in the title or text, ignoring ASCII case.
 
-        `after` is the last one seen: by public id, by cursor (not LAST_TURNS), or by turn index (LAST_TURNS only).
+        `after` names the last note seen: by public id, by cursor (not LAST_TURNS) or by turn index (LAST_TURNS only).
         """
         ...
 
     async def count(self, where: NoteFilter, now: datetime, by: Facet = Facet.KIND) -> dict[str, int]:
-        """How many active notes match, by kind or project; those without any are left out."""
+        """Count matching active notes by kind or project; zero counts are left out."""
         ...
 
     async def texts(
         self, note_ids: Sequence[NoteId], characters: int | None = None, start: int = 0
     ) -> dict[NoteId, str]:
-        """The texts of notes from `start` on, all or so many characters of them."""
+        """Return the texts of notes from offset `start`, at most `characters` of each."""
         ...
 
     async def all(self, after: NoteId | None, limit: int) -> list[Note]:
-        """A page of the active notes of every tenant, by internal id; expired ones too."""
+        """Return a page of every tenant's active notes, ordered by internal id; expired notes included."""
         ...
 
     async def expired(self, now: datetime, limit: int) -> list[Note]:
-        """Active notes past their expiry."""
+        """Return active notes past their expiry."""
         ...
 
     async def trash(
         self, before: datetime, limit: int, *, tenant: str | None = None, after: PageCursor | None = None
     ) -> list[Note]:
-        """Notes deleted before then, oldest first; of one tenant, else of all."""
+        """Return notes deleted before a time, oldest first; of one tenant, or of all."""
         ...
 
 
@@ -174,17 +173,17 @@ class ConversationStore(Protocol):
         after: ConversationCursor | None = None,
         characters: int,
     ) -> list[Conversation]:
-        """Conversations with turns that match, latest first, each with the first characters of its first turn."""
+        """Return conversations with matching turns, latest first; `opening` has at most `characters`."""
         ...
 
 
 class ChangeLog(Protocol):
-    """Changes of all tenants, recorded in the transaction that makes them."""
+    """Changes of all tenants, each recorded in the transaction that makes it."""
 
     async def settled(self, tenant: str, after: int) -> int:
-        """The last position up to which everything is committed; `after` itself when nothing came behind it.
+        """Return the last position up to which everything is committed; `after` if there is nothing new.
 
-        A change that is committed later has a higher position, so a reader that stops here skips nothing.
+        Later commits get higher positions, so a reader that stops here misses nothing.
         """
         ...
 
@@ -199,9 +198,9 @@ class ChangeLog(Protocol):
         until: datetime | None = None,
         newest_first: bool = False,
     ) -> list[Change]:
-        """Changes behind `after` and up to `last`, in their order or the latest first; `since` ≤ at < `until`."""
+        """Return changes with `after` < position ≤ `last` and `since` ≤ time < `until`, in order of position."""
         ...
 
     async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
-        """The first characters of texts that notes had, by note and version; those no longer kept are left out."""
+        """Return the first characters of these note versions; versions no longer kept are left out."""
         ...

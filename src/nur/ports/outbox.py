@@ -1,4 +1,4 @@
-"""Outbox: work that follows a write, leased to workers."""
+"""Outbox: jobs queued by writes and leased to workers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Task(StrEnum):
-    """What is to be done about a note."""
+    """What a job does with its note."""
 
-    INDEX = "index"  #: embed what is missing and bring the vector index to the note's revision
-    DERIVE = "derive"  #: compute the rows that are derived from the note's text
+    INDEX = "index"  #: embed missing chunks and update the vector index to the note's revision
+    DERIVE = "derive"  #: compute the rows derived from the note's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Job:
     job_id: int
     note_id: NoteId
     revision: int
-    attempts: int  #: earlier tries
-    worker: str = ""  #: whose lease it is; only the holder can finish or postpone it
+    attempts: int  #: earlier attempts
+    worker: str = ""  #: the lease's owner; only it can finish or postpone the job
     task: Task = Task.INDEX
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that failed too often and is not tried again by itself."""
+    """A job that failed too often and is not retried automatically."""
 
     note_id: NoteId
-    public_id: str | None  #: None for a note that is gone
+    public_id: str | None  #: None if the note is gone
     revision: int
     attempts: int
     error: str | None
@@ -46,52 +46,52 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits in the outbox."""
+    """Size and age of the outbox."""
 
     pending: int
     dead: int
     oldest_seconds: float
-    last_error: str | None  #: of a dead letter if there is one, else of a job that is tried again
+    last_error: str | None  #: error of a dead letter if there is one, else of a job to be retried
 
 
 class Outbox(Protocol):
     """Jobs, at most one open job per note and task. Every method is one transaction."""
 
     async def lease(self, worker: str, limit: int, now: datetime, lease_seconds: float) -> list[Job]:
-        """Take jobs that are due, oldest first; no other worker gets them until the lease ends."""
+        """Lease due jobs, oldest first. No other worker gets them until the lease ends."""
         ...
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
-        """Extend leases; those that others have taken over stay theirs."""
+        """Extend the leases that are still this worker's."""
         ...
 
     async def finish(self, job: Job, now: datetime, *, indexed: int | None = None) -> None:
-        """Close the job, unless a newer revision was asked for meanwhile: then it is due again.
+        """Close the job, or make it due again if a newer revision was queued meanwhile.
 
-        `indexed` is the revision that the index holds now; it is recorded while the lease lasts and the note is at it.
+        `indexed` is the revision now in the index; recorded only if the lease is valid and the note is at it.
         """
         ...
 
     async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
-        """Record a failure; the job is due again at `retry_at`, or dead with None."""
+        """Record a failure. The job is due again at `retry_at`; None makes it a dead letter."""
         ...
 
     async def backlog(self, now: datetime) -> Backlog:
-        """What waits in the outbox."""
+        """Return the size and age of the outbox."""
         ...
 
     async def count_due(self, now: datetime) -> int:
-        """How many jobs are due or being worked on."""
+        """Count the jobs that are due or leased."""
         ...
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """Jobs that were given up, newest first."""
+        """Return dead letters, newest first."""
         ...
 
     async def retry_dead(self, now: datetime) -> int:
-        """Make every dead letter due again and return how many there were."""
+        """Make every dead letter due again. Returns how many."""
         ...
 
     async def purge_done(self, before: datetime) -> int:
-        """Delete rows that were finished before then and return how many."""
+        """Delete jobs finished before a time. Returns how many."""
         ...

@@ -1,4 +1,4 @@
-"""Reranker: a second opinion on the order of passages."""
+"""Reranker: scores the best passages again with a stronger model."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Reranker(Protocol):
 
     @property
     def max_chars(self) -> int:
-        """Characters of a passage that it reads."""
+        """Maximum characters of a passage."""
         ...
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """One score per passage, in their order; higher is better. Raises RerankerDown."""
+        """Return one score per passage, in order; higher is better. Raises RerankerDown."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and models."""
+        """Release connections and models."""
         ...

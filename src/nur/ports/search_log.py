@@ -1,4 +1,4 @@
-"""SearchLogStore: traces of searches, and which results were opened."""
+"""SearchLogStore: traces of searches, and records of opened results."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class HitRecord:
 
 
 class SearchLogStore(Protocol):
-    """What is kept of searches for a while. Every method is one transaction."""
+    """Stored traces. Every method is one transaction."""
 
     async def save(self, traces: Sequence[Trace]) -> None:
-        """Keep traces; one that is there already stays as it is."""
+        """Save traces; existing ones are not overwritten."""
         ...
 
     async def trace(self, tenant: str, name: UUID) -> Trace | None:
-        """A trace by its own id or by its search's."""
+        """Return a trace by its trace id or search id."""
         ...
 
     async def item(self, tenant: str, item_id: UUID) -> TraceItem | None:
-        """One hit of a trace."""
+        """Return one hit of a trace."""
         ...
 
     async def record_hits(self, hits: Sequence[HitRecord], now: datetime) -> None:
-        """Record opened results; those of notes that are gone are left out."""
+        """Record opened results, except of notes that are gone."""
         ...
 
     async def purge(self, before: datetime) -> int:
-        """Delete traces made before then and return how many."""
+        """Delete traces made before a time. Returns how many."""
         ...

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Stores(Protocol):
-    """One database. Use cases take the single stores they need; only bootstrap and health know the whole."""
+    """One database. Use cases take only the stores they need; bootstrap and health use the whole."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes may have it open and write at the same time."""
+        """Whether other processes may write to it at the same time."""
         ...
 
     @property
@@ -47,7 +47,7 @@ class Stores(Protocol):
 
     @property
     def chunks(self) -> ChunkStore:
-        """What search and indexing read of chunks."""
+        """Chunks, for search and indexing."""
         ...
 
     @property
@@ -57,7 +57,7 @@ class Stores(Protocol):
 
     @property
     def index_marks(self) -> IndexMarks:
-        """Which chunks the vector index holds."""
+        """Which chunks are in the vector index."""
         ...
 
     @property
@@ -67,27 +67,27 @@ class Stores(Protocol):
 
     @property
     def fingerprints(self) -> FingerprintStore:
-        """Which notes have nearly the same words."""
+        """Fingerprints, which find notes with nearly the same words."""
         ...
 
     @property
     def briefs(self) -> BriefStore:
-        """What a brief is made of."""
+        """Material of briefs."""
         ...
 
     @property
     def decisions(self) -> DecisionStore:
-        """What was decided about pairs of notes, and what waits for it."""
+        """Decisions and suggestions about pairs of notes."""
         ...
 
     @property
     def changes(self) -> ChangeLog:
-        """What happened to notes, in order."""
+        """Changes of notes, in commit order."""
         ...
 
     @property
     def outbox(self) -> Outbox:
-        """Work that follows a write."""
+        """Jobs queued by writes."""
         ...
 
     @property
@@ -97,17 +97,17 @@ class Stores(Protocol):
 
     @property
     def idempotency(self) -> IdempotencyStore:
-        """Responses under the callers' keys."""
+        """Responses by idempotency key."""
         ...
 
     @property
     def facts(self) -> StoreFacts:
-        """The store's own facts."""
+        """Named values about the store itself."""
         ...
 
     @property
     def problem(self) -> NurError | None:
-        """Why the database could not be written the last time; None: nothing is known to be wrong."""
+        """The error of the last write or read, if it failed; None: no known problem."""
         ...
 
     async def open(self, now: datetime) -> None:
@@ -119,9 +119,9 @@ class Stores(Protocol):
         ...
 
     async def ping(self) -> None:
-        """Read something. Raises StoreDown."""
+        """Check that the database can be read. Raises StoreDown."""
         ...
 
     async def scrub(self) -> None:
-        """Leave no bytes of purged notes in the files."""
+        """Overwrite the bytes of purged notes in the database files."""
         ...

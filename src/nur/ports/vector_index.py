@@ -1,4 +1,4 @@
-"""VectorIndex: a derived index of chunk vectors. Losing one loses nothing. IndexMarks: which chunks it holds."""
+"""VectorIndex: a derived index of chunk vectors, which can always be rebuilt. IndexMarks: which chunks it has."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexRecord:
-    """One chunk as an index keeps it."""
+    """One chunk as stored in an index."""
 
     chunk_key: ChunkKey
-    chunk_id: str  #: public id of the chunk; of the note itself when the note is whole
+    chunk_id: str  #: public id of the chunk; the note's own id if it has only one chunk
     chunk_index: int
     start_char: int
     end_char: int
@@ -32,13 +32,13 @@ class IndexRecord:
 
 @dataclass(frozen=True, slots=True)
 class IndexOp:
-    """All records of one note at one revision. No records: the note is gone."""
+    """All records of one note at one revision. Without records it removes the note."""
 
     note_id: NoteId
     revision: int
     note: Note | None = None  #: None only in a removal
     records: Sequence[IndexRecord] = ()
-    pooled: Floats | None = None  #: the note's own vector, for a cut note
+    pooled: Floats | None = None  #: the note's pooled vector, if it has several chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class IndexHealth:
-    """Whether the index answers, and how fast."""
+    """Result of a health check."""
 
     healthy: bool
     latency_ms: int
@@ -60,7 +60,7 @@ class IndexHealth:
 
 
 class VectorIndex(Protocol):
-    """Finds the chunks nearest to a vector, within a selection."""
+    """Finds the chunks nearest to a vector, among notes that match a filter."""
 
     @property
     def name(self) -> str:
@@ -73,76 +73,76 @@ class VectorIndex(Protocol):
         ...
 
     async def open(self) -> None:
-        """Get ready to answer. Raises StoreForeign for an index that is not this store's, IndexDown if unreachable."""
+        """Prepare the index. Raises StoreForeign if it belongs to another store, IndexDown if it is unreachable."""
         ...
 
     async def close(self) -> None:
-        """Leave a clean-shutdown mark where the index keeps files."""
+        """Close the index; one that has files records a clean shutdown."""
         ...
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
-        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then ask again."""
+        """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; safe to retry."""
         ...
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks that pass the filter, nearest first. May be stale: the store decides what is shown."""
+        """Return the nearest chunks that match the filter, nearest first. May be stale: callers check the store."""
         ...
 
     async def count(self) -> int:
-        """How many chunks have a record."""
+        """Count the chunks that have a record."""
         ...
 
     async def was_closed_cleanly(self) -> bool:
-        """Whether the last owner closed it; True for an index without files."""
+        """Whether the last process closed it; True for an index without files."""
         ...
 
     async def reset(self) -> None:
-        """Forget everything of this store, nothing else."""
+        """Delete all records of this store and nothing else."""
         ...
 
     async def scrub(self) -> None:
-        """Leave no bytes of removed records in files of this store's folder. Raises IndexDown; then ask again."""
+        """Overwrite the bytes of removed records in this store's files. Raises IndexDown; safe to retry."""
         ...
 
     async def health(self) -> IndexHealth:
-        """Ask for a sign of life. Never raises."""
+        """Check that the index responds. Never raises."""
         ...
 
 
 @runtime_checkable
 class SparseIndex(Protocol):
-    """A vector index that has a second vector per chunk, of the words in it."""
+    """A vector index that also has a sparse (BM25) vector per chunk."""
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The chunks that pass the filter and contain any of the terms, best first by BM25. May be stale.
+        """Return chunks that match the filter and contain any of the terms, best first by BM25. May be stale.
 
-        A term is a word of a lexical row. Raises IndexDown.
+        Terms are those of the lexical rows. Raises IndexDown.
         """
         ...
 
 
 class IndexMarks(Protocol):
-    """The store's record of what the index holds; `Outbox.finish` adds to it. Every method is one transaction."""
+    """The store's record of which chunks are indexed; `Outbox.finish` adds to it. Every method is one transaction."""
 
     async def is_indexed(self, note_id: NoteId) -> bool:
-        """Whether the index holds every chunk of the note at its revision; True for a note without chunks."""
+        """Whether every chunk of the note is indexed at its revision; True for a note without chunks."""
         ...
 
     async def mark_all(self, embedding_version: str, now: datetime) -> int:
-        """Record that the index holds every chunk with a vector, and close the outbox rows of complete notes.
+        """Mark every chunk with a vector as indexed, and close the jobs of notes that are complete.
 
-        Returns how many chunks the index holds.
+        Returns how many chunks are indexed.
         """
         ...
 
     async def clear(self, now: datetime) -> int:
-        """Record that the index holds nothing, queue every note, oldest first, and return how many there are."""
+        """Mark nothing as indexed and queue every note, oldest first. Returns how many were queued."""
         ...
 
     async def count(self, embedding_version: str) -> int:
-        """How many chunks the index should hold."""
+        """Count the chunks that the index should have."""
         ...
 
     async def sample(self, embedding_version: str, limit: int, now: datetime) -> list[ChunkWithNote]:
-        """Random chunks that the index should hold and show; those of expired notes are left out."""
+        """Return random chunks that a query should find; those of expired notes are left out."""
         ...

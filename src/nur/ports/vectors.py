@@ -1,4 +1,4 @@
-"""VectorStore: the vectors of chunks and notes, per embedding version. Indexes are built from them."""
+"""VectorStore: vectors of chunks and notes, by embedding version. Vector indexes are built from them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class VectorStore(Protocol):
     """Stored vectors. Every method is one transaction."""
 
     async def of_chunks(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
-        """Vectors of chunks; a chunk without one is left out."""
+        """Return vectors of chunks; chunks without one are left out."""
         ...
 
     async def of_notes(self, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
-        """Pooled vectors of notes; a note without one is left out."""
+        """Return pooled vectors of notes; notes without one are left out."""
         ...
 
     async def missing(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
-        """A note's chunks that have no vector of this version, with their pieces and their note's text."""
+        """Return a note's chunks without a vector of this version, with their pieces and the note's text."""
         ...
 
     async def attach(
@@ -43,26 +43,25 @@ class VectorStore(Protocol):
         *,
         pieces: Mapping[ChunkKey, bytes] = NO_PIECES,
     ) -> None:
-        """Add vectors to the note's chunks; existing ones stay. Raises Conflict when those chunks are gone.
+        """Add vectors to a note's chunks; existing vectors stay. Raises Conflict if those chunks are gone.
 
-        `pieces` has the vectors of each chunk's pieces, where the model embeds them.
-
-        A change of metadata alone leaves the chunks: their vectors are kept. Without vectors the revision must match.
+        `pieces` has the vectors of each chunk's pieces, if the model embeds pieces. A newer revision with the same
+        chunks is accepted, because only its metadata changed; without `vectors` the revision must match.
         """
         ...
 
     async def page(
         self, embedding_version: str, after: ChunkKey, limit: int, now: datetime
     ) -> list[tuple[ChunkWithNote, Floats]]:
-        """Active chunks that have a vector, by key, for reading the whole store in order."""
+        """Return active chunks that have a vector, ordered by key, to read the whole store page by page."""
         ...
 
     async def count_missing(self, embedding_version: str) -> int:
-        """How many chunks have no vector of this version."""
+        """Count the chunks without a vector of this version."""
         ...
 
     async def versions(self) -> dict[str, int]:
-        """How many chunk vectors there are of each embedding version."""
+        """Count the chunk vectors of each embedding version."""
         ...
 
     async def switch(self, embedding_version: str, now: datetime) -> None:
@@ -70,9 +69,9 @@ class VectorStore(Protocol):
         ...
 
     async def queue_missing(self, embedding_version: str, now: datetime) -> int:
-        """Queue every note that lacks a vector of this version and does not wait already; returns how many."""
+        """Queue every note that lacks a vector of this version and is not queued yet. Returns how many."""
         ...
 
     async def drop(self, embedding_version: str) -> int:
-        """Delete all vectors of a version and return how many chunk vectors there were."""
+        """Delete all vectors of a version. Returns how many chunk vectors were deleted."""
         ...
