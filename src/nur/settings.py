@@ -1,7 +1,7 @@
-"""Settings: the only reader of the environment.
+"""Settings: the only module that reads the environment.
 
-A setting's name in the environment is the field's name in capitals; in `nur.toml` it is the field's name. The
-environment wins over the file.
+Each field is read from the environment variable with its name in capitals, else from the key with its name in
+`nur.toml`.
 """
 
 from __future__ import annotations
@@ -43,22 +43,24 @@ LEAST_TOKEN_CHARACTERS = 16
 MASK = "********"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-Words = Annotated[tuple[str, ...], NoDecode]  #: a list, in the environment with commas between
+Words = Annotated[tuple[str, ...], NoDecode]  #: a list; separated by commas in the environment
 
 
 class NotesChunking(BaseModel):
-    """The `[chunking]` table of `nur.toml`: how notes and events are cut."""
+    """The `[chunking]` table of `nur.toml`: how notes and events are chunked."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = Field(
         default=True, description="false: one chunk per note; a text too long for the model is still cut into windows"
     )
-    max_tokens: int = Field(default=512, gt=0, description="tokens in a chunk, at most")
+    max_tokens: int = Field(default=512, gt=0, description="maximum tokens in a chunk")
     overlap_tokens: int = Field(
-        default=128, ge=0, description="tokens that neighbours share at most, in whole sentences"
+        default=128, ge=0, description="maximum tokens shared by neighbouring chunks, in whole sentences"
     )
-    tokenizer_repo: str = Field(default="", description="a Hugging Face repository or a tokenizer.json; else cl100k")
+    tokenizer_repo: str = Field(
+        default="", description="a Hugging Face repository or a tokenizer.json file; empty: cl100k"
+    )
 
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> NotesChunking:
@@ -68,124 +70,147 @@ class NotesChunking(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Everything that can be set, read once."""
+    """All settings, read once at start."""
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_ignore_empty=True)
 
     # The server
     nur_data_dir: Path = Field(
-        default_factory=lambda: user_data_path("nur", appauthor=False), description="folder that holds the store"
+        default_factory=lambda: user_data_path("nur", appauthor=False), description="folder of the store"
     )
-    nur_bind: str = Field(default="127.0.0.1", description="address to listen on; others than loopback need a token")
+    nur_bind: str = Field(
+        default="127.0.0.1", description="address to listen on; any address but loopback needs NUR_TOKEN"
+    )
     mcp_port: int = Field(default=3000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
     nur_token: SecretStr | None = Field(default=None, description="bearer token that clients must send")
     nur_published_on_loopback: bool = Field(
-        default=False, description="the address is published on the host's loopback only (compose): no token needed"
+        default=False,
+        description="the container's port is published on the host's loopback only (compose): no token needed",
     )
-    nur_allowed_hosts: Words = Field(default=(), description="further Host headers to answer, as name or name:port")
-    nur_allowed_origins: Words = Field(default=(), description="further web origins that may call, as scheme://host")
-    nur_idle_exit_minutes: float = Field(default=0, ge=0, description="exit after so long without a call; 0: never")
+    nur_allowed_hosts: Words = Field(default=(), description="additional Host headers to accept, name or name:port")
+    nur_allowed_origins: Words = Field(default=(), description="additional web origins to accept, as scheme://host")
+    nur_idle_exit_minutes: float = Field(
+        default=0, ge=0, description="exit after this many minutes without a call; 0: never"
+    )
     nur_timezone: str | None = Field(
-        default=None, description="time zone of the people who use the store, such as Europe/Berlin; else the system's"
+        default=None, description="time zone of the store's users, such as Europe/Berlin; none: the system's"
     )
     nur_project: str = Field(
         default="",
         max_length=200,
-        description="project of memories and briefs where a call names none; auto, for nur stdio: its folder's name",
+        description="project of memories and briefs if a call names none; auto, for nur stdio: its folder's name",
     )
     nur_hook_timeout: float = Field(
-        default=1.5, gt=0, le=60, description="seconds that nur hook may take; a prompt waits for it"
+        default=1.5, gt=0, le=60, description="maximum seconds for nur hook; the prompt waits for it"
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
-        default="INFO", description="least important lines to log"
+        default="INFO", description="lowest level to log"
     )
     log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="how log lines look; auto: text on a terminal, else JSON"
+        default="auto", description="format of log lines; auto: text on a terminal, else JSON"
     )
 
     # Where things are kept
     database_url: SecretStr | None = Field(
         default=None, description="a PostgreSQL database, as postgresql://user:password@host/name; none: SQLite"
     )
-    database_pool_size: int = Field(default=8, ge=1, le=100, description="connections that one process keeps to it")
+    database_pool_size: int = Field(default=8, ge=1, le=100, description="database connections per process")
     database_allow_unsynced: bool = Field(
-        default=False, description="run although PostgreSQL has fsync or synchronous_commit off"
+        default=False, description="start even if PostgreSQL has fsync or synchronous_commit off"
     )
     index: Literal["auto", "flat", "chroma", "pgvector", "qdrant"] = Field(
         default="auto",
-        description="the vector index; auto: chroma where CHROMA_HOST is set, qdrant where QDRANT_URL is set, "
+        description="the vector index; auto: chroma if CHROMA_HOST is set, qdrant if QDRANT_URL is set, "
         "pgvector on PostgreSQL, else flat",
     )
-    chroma_host: str | None = Field(default=None, description="a Chroma server; INDEX=chroma without it is embedded")
-    chroma_port: int = Field(default=8001, ge=1, le=65535, description="its port")
-    qdrant_url: str | None = Field(
-        default=None, description="a Qdrant server, as http://host:6333; INDEX=qdrant without it is embedded"
+    chroma_host: str | None = Field(
+        default=None, description="host of a Chroma server; none: INDEX=chroma runs embedded"
     )
-    qdrant_api_key: SecretStr | None = Field(default=None, description="its key")
+    chroma_port: int = Field(default=8001, ge=1, le=65535, description="port of the Chroma server")
+    qdrant_url: str | None = Field(
+        default=None, description="a Qdrant server, as http://host:6333; none: INDEX=qdrant runs embedded"
+    )
+    qdrant_api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server")
     qdrant_collection: str = Field(
-        default="nur", pattern=r"^[A-Za-z0-9_-]{1,100}$", description="first part of the name of the store's collection"
+        default="nur", pattern=r"^[A-Za-z0-9_-]{1,100}$", description="prefix of the collection's name"
     )
     qdrant_shards: int = Field(default=1, ge=1, le=1000, description="shards of a new collection")
     qdrant_replicas: int = Field(default=1, ge=1, le=10, description="copies of each shard of a new collection")
     qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
-        default="none", description="what a new collection keeps of vectors in memory: all, bytes or bits"
+        default="none",
+        description="how a new collection keeps vectors in memory: none (full floats), scalar (bytes), binary (bits)",
     )
 
     # Backups
-    backup_dir: Path | None = Field(default=None, description="folder for a backup every night; none: no backups")
-    backup_at: time = Field(default=time(3), description="when, as HH:MM in NUR_TIMEZONE")
-    backup_keep: int = Field(default=7, ge=1, le=10_000, description="backups to keep; older ones are deleted")
-    backup_passphrase: SecretStr | None = Field(default=None, description="encrypts backups; needed to restore them")
+    backup_dir: Path | None = Field(default=None, description="folder for nightly backups; none: no backups")
+    backup_at: time = Field(default=time(3), description="time of the nightly backup, HH:MM in NUR_TIMEZONE")
+    backup_keep: int = Field(
+        default=7, ge=1, le=10_000, description="number of backups to keep; older ones are deleted"
+    )
+    backup_passphrase: SecretStr | None = Field(
+        default=None, description="passphrase that encrypts backups; needed to restore them"
+    )
 
     # Embeddings
     embeddings: Literal["auto", "openai", "models", "local", "onnx"] = Field(
         default="auto",
-        description="auto, resolved when the store is made: openai with a key, else models if installed, else local",
+        description="embedding provider; auto, resolved when the store is created: openai if there is a key, "
+        "else models if installed, else local",
     )
     onnx_model: Path | None = Field(default=None, description="for EMBEDDINGS=onnx: a sentence-transformers folder")
-    openai_api_key: SecretStr | None = Field(default=None, description="key of the embedding provider")
-    openai_base_url: str | None = Field(default=None, description="any server that speaks OpenAI's API")
+    openai_api_key: SecretStr | None = Field(default=None, description="API key of the embedding provider")
+    openai_base_url: str | None = Field(default=None, description="URL of a server with OpenAI's API; none: OpenAI")
     openai_embed_model: str = Field(default="text-embedding-3-large", min_length=1, description="embedding model")
-    openai_embed_dims: int = Field(default=3072, ge=1, le=16384, description="its dimensions")
-    openai_timeout: float = Field(default=30, gt=0, le=600, description="seconds for one request")
+    openai_embed_dims: int = Field(default=3072, ge=1, le=16384, description="dimensions of the embedding model")
+    openai_timeout: float = Field(default=30, gt=0, le=600, description="timeout of one request, in seconds")
     openai_max_retries: int = Field(default=3, ge=0, le=10, description="retries after the first failure")
-    openai_batch_size: int = Field(default=100, ge=1, le=2048, description="texts in one request, at most")
-    embedding_deadline: float = Field(default=45, gt=0, description="seconds for one call in all, retries included")
+    openai_batch_size: int = Field(default=100, ge=1, le=2048, description="maximum texts per request")
+    embedding_deadline: float = Field(
+        default=45, gt=0, description="maximum seconds for embedding in one call, retries included"
+    )
     on_embedding_failure: Literal["auto", "reject", "defer"] = Field(
-        default="auto", description="auto: reject for MCP tools, defer for REST and the command line"
+        default="auto",
+        description="what happens to a write that cannot be embedded; auto: reject for MCP tools, defer for REST and "
+        "the command line",
     )
 
     # Chunking
-    single_piece_max_tokens: int = Field(default=1200, ge=1, description="texts up to this stay whole")
-    chunk_target_tokens: int = Field(default=900, ge=1, description="tokens in a chunk of a longer text")
-    chunk_overlap_tokens: int = Field(default=100, ge=0, description="tokens that neighbours share")
+    single_piece_max_tokens: int = Field(default=1200, ge=1, description="texts up to this many tokens stay whole")
+    chunk_target_tokens: int = Field(default=900, ge=1, description="tokens per chunk of a longer text")
+    chunk_overlap_tokens: int = Field(default=100, ge=0, description="tokens shared by neighbouring chunks")
     chunking_strategy: Literal["window", "sentences", "structure"] = Field(
-        default="window", description="how artifacts are cut"
+        default="window", description="how artifacts are chunked"
     )
-    chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are cut")
+    chunking: NotesChunking = Field(default_factory=NotesChunking, description="how notes and events are chunked")
 
     # Files
-    file_timeout: float = Field(default=60, gt=0, le=3600, description="seconds that reading one file may take")
-    file_memory: int = Field(default=1024, ge=256, description="megabytes of memory that reading one file may take")
+    file_timeout: float = Field(default=60, gt=0, le=3600, description="maximum seconds to read one file")
+    file_memory: int = Field(default=1024, ge=256, description="maximum memory to read one file, in megabytes")
 
     # Search
     fusion: Literal["score", "rrf"] = Field(
-        default="score", description="what orders hits: the absolute score, or weighted reciprocal ranks"
+        default="score", description="order of hits: absolute score, or weighted reciprocal rank fusion"
     )
     rerank: Literal["none", "http", "onnx"] = Field(
-        default="none", description="a second opinion on the best hits: a rerank endpoint, or a local cross-encoder"
+        default="none", description="reranker of the best hits: http (an endpoint) or onnx (a local cross-encoder)"
     )
-    rerank_url: str | None = Field(default=None, description="the endpoint, such as https://api.cohere.com/v2/rerank")
-    rerank_api_key: SecretStr | None = Field(default=None, description="its key, sent as a bearer token")
-    rerank_model: str | None = Field(default=None, description="its model; for onnx the model's folder")
-    rerank_deadline: float = Field(default=2, gt=0, le=60, description="seconds after which the order stays as it was")
-    rerank_top: int = Field(default=20, ge=1, le=100, description="hits that are reranked, from the best down")
-    trace_retention_days: float = Field(default=7, ge=0, description="days to keep traces of searches; 0: keep none")
-    trace_queries: bool = Field(default=True, description="false keeps the questions out of traces")
+    rerank_url: str | None = Field(
+        default=None, description="URL of the reranker, such as https://api.cohere.com/v2/rerank"
+    )
+    rerank_api_key: SecretStr | None = Field(
+        default=None, description="API key of the reranker, sent as a bearer token"
+    )
+    rerank_model: str | None = Field(default=None, description="the reranker's model; for onnx, its folder")
+    rerank_deadline: float = Field(
+        default=2, gt=0, le=60, description="maximum seconds for reranking; after that the order does not change"
+    )
+    rerank_top: int = Field(default=20, ge=1, le=100, description="number of best hits to rerank")
+    trace_retention_days: float = Field(default=7, ge=0, description="days to keep search traces; 0: keep none")
+    trace_queries: bool = Field(default=True, description="store queries in traces")
 
     # Privacy
     privacy_enforcement: bool = Field(
-        default=False, description="show a note to others than its owner only where its visibility_scope allows it"
+        default=False, description="show notes to other principals only if their visibility_scope allows it"
     )
     sensitive_sources: Words = Field(
         default=("medical", "health", "kids", "school", "family"),
@@ -201,7 +226,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then files of secrets, then `nur.toml`."""
+        """Order of precedence: arguments, environment, secret files, `nur.toml`."""
         del dotenv_settings, file_secret_settings
         secrets = os.environ.get(SECRETS_VARIABLE)
         files = [SecretsSettingsSource(settings_cls, secrets_dir=secrets)] if secrets else []
@@ -269,16 +294,16 @@ class Settings(BaseSettings):
         if self.rerank == "onnx" and self.rerank_model is None:
             raise ValueError("RERANK=onnx needs RERANK_MODEL: a folder with model.onnx and tokenizer.json")
         if self.database_url is not None and self.index == "flat":
-            raise ValueError("INDEX=flat follows the writes of its own process only: with DATABASE_URL use pgvector")
+            raise ValueError("INDEX=flat sees only the writes of its own process: with DATABASE_URL use pgvector")
         if self.database_url is None and self.index == "pgvector":
             raise ValueError("INDEX=pgvector needs DATABASE_URL, such as postgresql://user:password@host/name")
         if self.database_url is not None and self.backup_dir is not None:
-            raise ValueError("BACKUP_DIR copies a store that is a file: with DATABASE_URL use pg_dump or nur export")
+            raise ValueError("BACKUP_DIR works with SQLite only: with DATABASE_URL use pg_dump or nur export")
         self._check_token()
         return self
 
     def _check_token(self) -> None:
-        """Others can reach the server: they must not be able to guess its token."""
+        """Require a long token if other machines can reach the server."""
         if self.binds_loopback or self.nur_published_on_loopback:
             return
         if self.nur_token is None:
@@ -300,15 +325,15 @@ class Settings(BaseSettings):
 
 
 def _config_file() -> Path:
-    """Where `nur.toml` is: NUR_CONFIG, or the current folder."""
+    """Return the path in NUR_CONFIG, else `nur.toml` in the current folder."""
     return Path(os.environ.get(CONFIG_FILE_VARIABLE) or "nur.toml")
 
 
 def load(**overrides: Any) -> Settings:
-    """Read the settings. Raises BadConfiguration, naming the variable and the fix."""
-    named = os.environ.get(CONFIG_FILE_VARIABLE)
-    if named and not Path(named).is_file():
-        raise BadConfiguration(f"{CONFIG_FILE_VARIABLE}: there is no file {named}. Create it or unset the variable.")
+    """Read the settings. Raises BadConfiguration, which names the variable and the fix."""
+    config = os.environ.get(CONFIG_FILE_VARIABLE)
+    if config and not Path(config).is_file():
+        raise BadConfiguration(f"{CONFIG_FILE_VARIABLE}: there is no file {config}. Create it or unset the variable.")
     secrets = os.environ.get(SECRETS_VARIABLE)
     if secrets and not Path(secrets).is_dir():
         raise BadConfiguration(f"{SECRETS_VARIABLE}: there is no folder {secrets}. Create it or unset the variable.")
@@ -316,21 +341,21 @@ def load(**overrides: Any) -> Settings:
         return Settings(**overrides)
     except ValidationError as error:
         raise BadConfiguration("\n".join(_explain(problem) for problem in error.errors())) from error
-    except ValueError as error:  # tomllib's: a broken file
+    except ValueError as error:  # raised by tomllib for an invalid file
         raise BadConfiguration(f"{_config_file()}: not valid TOML: {error}") from error
 
 
 def from_environment() -> dict[str, str]:
-    """What another process must find in its environment to have the same settings."""
-    found = {name: os.environ[name] for name in map(str.upper, Settings.model_fields) if os.environ.get(name)}
+    """Return the environment variables that another process needs to get the same settings."""
+    variables = {name: os.environ[name] for name in map(str.upper, Settings.model_fields) if os.environ.get(name)}
     if secrets := os.environ.get(SECRETS_VARIABLE):
-        found[SECRETS_VARIABLE] = secrets
+        variables[SECRETS_VARIABLE] = secrets
     file = _config_file()
-    return found | ({CONFIG_FILE_VARIABLE: str(file.absolute())} if file.is_file() else {})
+    return variables | ({CONFIG_FILE_VARIABLE: str(file.absolute())} if file.is_file() else {})
 
 
-def shown(settings: Settings) -> dict[str, JsonValue]:
-    """The settings by their names in the environment, as values that JSON has; secrets are masked."""
+def masked(settings: Settings) -> dict[str, JsonValue]:
+    """Return the settings as JSON values by environment variable, with secrets masked."""
     return {name.upper(): _as_json(getattr(settings, name)) for name in Settings.model_fields}
 
 
@@ -345,25 +370,25 @@ def _as_json(value: Any) -> JsonValue:
 
 
 def _explain(problem: Any) -> str:
-    """One line: variable, what is wrong, what was found (never a secret), and where to read on."""
+    """Return one line: the variable, the problem, the value found (unless secret) and what the setting means."""
     if problem["type"] == "extra_forbidden":
         return _unknown_key(*problem["loc"])
-    place = ".".join(str(part) for part in problem["loc"])
+    path = ".".join(str(part) for part in problem["loc"])
     message = problem["msg"].removeprefix("Value error, ")
-    if not place:
+    if not path:
         return f"{message}."
-    field = Settings.model_fields.get(place.split(".", 1)[0])
-    name = place.upper() if "." not in place else f"[chunking] {place.split('.', 1)[1]}"
-    secret = field is not None and "SecretStr" in str(field.annotation)
-    found = "" if secret else f" (found: {problem['input']!r})"
+    field = Settings.model_fields.get(path.split(".", 1)[0])
+    name = path.upper() if "." not in path else f"[chunking] {path.split('.', 1)[1]}"
+    is_secret = field is not None and "SecretStr" in str(field.annotation)
+    value = "" if is_secret else f" (found: {problem['input']!r})"
     meaning = f" It is: {field.description}." if field is not None and field.description else ""
-    return f"{name}: {message}{found}.{meaning}"
+    return f"{name}: {message}{value}.{meaning}"
 
 
-def _unknown_key(*place: str) -> str:
-    """A key of `nur.toml` that is no setting, with the nearest one that is."""
-    name, table = place[-1], f" in [{place[0]}]" if len(place) > 1 else ""
+def _unknown_key(*path: str) -> str:
+    """Return a message about an unknown key in `nur.toml`, with the closest known key."""
+    name, table = path[-1], f" in [{path[0]}]" if len(path) > 1 else ""
     known = NotesChunking.model_fields if table else Settings.model_fields
-    near = get_close_matches(name.lower(), known, n=1)
-    hint = f"Did you mean {near[0]}?" if near else "docs/reference/settings.md lists the keys."
+    close = get_close_matches(name.lower(), known, n=1)
+    hint = f"Did you mean {close[0]}?" if close else "docs/reference/settings.md lists the keys."
     return f"{_config_file()}: unknown key {name}{table}. {hint}"

@@ -107,7 +107,7 @@ class Stores(Protocol):
 
     @property
     def problem(self) -> NurError | None:
-        """The error of the last write or read, if it failed; None: no known problem."""
+        """The last storage error, until a write succeeds again; None: no known problem."""
         ...
 
     async def open(self, now: datetime) -> None:

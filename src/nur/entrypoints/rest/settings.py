@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from nur.entrypoints.rest.deps import OpenServices, answered
 from nur.entrypoints.rest.problems import documented
-from nur.settings import Settings, shown
+from nur.settings import Settings, masked
 
 router = APIRouter(prefix="/v2/admin", tags=["admin"])
 
@@ -27,7 +27,7 @@ class SettingsOut(BaseModel):
     @classmethod
     def of(cls, settings: Settings) -> "SettingsOut":
         """As they were read when the server started."""
-        values = shown(settings)
+        values = masked(settings)
         return cls(
             settings=[
                 SettingOut(

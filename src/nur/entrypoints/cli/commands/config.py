@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from nur.entrypoints.cli import render as showing
-from nur.settings import Settings, load, shown
+from nur.settings import Settings, load, masked
 
 
 @click.command()
@@ -16,7 +16,7 @@ from nur.settings import Settings, load, shown
 def command(as_json: bool) -> None:
     """Show the settings in effect; secrets are masked."""
     settings = load()
-    values = shown(settings)
+    values = masked(settings)
     if as_json:
         click.echo(json.dumps(values, indent=2))
         return
