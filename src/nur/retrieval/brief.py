@@ -1,4 +1,4 @@
-"""Choose the quotes of a brief and put them into a text that fits its budget."""
+"""Choose the quotes of a brief, and write the brief within its token budget."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ EMPTY = "Nothing is stored yet that a session should start with."
 LONGEST_QUOTE = 260
 _MARKS = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  #: control, format, surrogate, private, line and paragraph separators
 _TAG = re.compile(rf"</?\s*{TAG}", re.IGNORECASE)
-#: Two quotes that share this much of their words say the same to a reader.
+#: Jaccard similarity of words from which two quotes count as the same.
 SAME = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedSection:
-    """Quotes that may be taken, best first."""
+    """A section of a brief, with all quotes that it may show, best first."""
 
     title: str
-    share: float  #: of the budget; what a section leaves goes to the others, in their order
+    share: float  #: of the budget; what a section does not use goes to the others, in order
     lines: Sequence[BriefLine]
 
 
 def one_line(text: str) -> str:
-    """Stored text as a quote: on one line, without control or direction marks, unable to end the brief."""
+    """Stored text as a quote on one line, without control characters, direction marks or the brief's own tag."""
     if not text.isprintable():
         text = "".join(" " if unicodedata.category(char) in _MARKS else char for char in text)
     folded = _TAG.sub(TAG, " ".join(text.split()))
@@ -58,9 +58,9 @@ class _Taker:
     taken: list[BriefLine] = field(default_factory=list)
 
     def take(self, budget: float, seen: list[frozenset[str]]) -> int:
-        """Take lines until one does not fit; returns what they cost. What was seen before is left out.
+        """Take lines until one does not fit; returns their cost in tokens, with the section's title.
 
-        The section's title costs, too.
+        Skips lines that say the same as one in `seen`, and adds to `seen` the words of the lines taken.
         """
         spent = 0
         while self.waiting:
@@ -78,17 +78,17 @@ class _Taker:
 
 
 def compose(offered: Sequence[OfferedSection], today: date, project: str | None, max_tokens: int) -> Brief:
-    """The brief: no longer than `max_tokens`, neither as a text nor as a string in JSON."""
+    """The brief, at most `max_tokens` long both as plain text and as a JSON string."""
     takers = [_Taker(section, deque(section.lines)) for section in offered]
     room = max_tokens - _cost(_text((), today, project).replace(EMPTY, HEADER))
     budgets = [section.share * room for section in offered]
     seen: list[frozenset[str]] = []
     for taker, budget in zip(takers, budgets, strict=True):
         room -= taker.take(min(budget, room), seen)
-    for taker in takers:  # what one section left goes to the others
+    for taker in takers:  # what one section did not use goes to the others
         room -= taker.take(room, seen)
     sections = tuple(BriefSection(taker.section.title, tuple(taker.taken)) for taker in takers if taker.taken)
-    while sections and _sent(_text(sections, today, project)) > max_tokens:
+    while sections and _total_cost(_text(sections, today, project)) > max_tokens:
         sections = _shortened(sections)
     text = _text(sections, today, project)
     shown = sum(len(section.lines) for section in sections)
@@ -96,19 +96,19 @@ def compose(offered: Sequence[OfferedSection], today: date, project: str | None,
 
 
 def _shortened(sections: tuple[BriefSection, ...]) -> tuple[BriefSection, ...]:
-    """Without the last line of the longest section."""
+    """The sections without the last line of the longest."""
     longest = max(sections, key=lambda one: len(one.lines))
     shorter = (BriefSection(one.title, one.lines[:-1]) if one is longest else one for one in sections)
     return tuple(one for one in shorter if one.lines)
 
 
 def _cost(part: str) -> int:
-    """Tokens of a part of the text, as it is and inside a string in JSON: the larger number."""
+    """Tokens of a part of the text, as plain text or inside a JSON string, whichever is more."""
     return max(count(part), count(json.dumps(part, ensure_ascii=False)[1:-1]))
 
 
-def _sent(text: str) -> int:
-    """Tokens of the whole text, as it is and as a string in JSON with its quotes: the larger number."""
+def _total_cost(text: str) -> int:
+    """Tokens of the whole text, as plain text or as a JSON string with its quotes, whichever is more."""
     return max(count(text), count(json.dumps(text, ensure_ascii=False)))
 
 

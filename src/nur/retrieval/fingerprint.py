@@ -1,8 +1,8 @@
-"""Fingerprints: find notes with nearly the same words without comparing a note with every other.
+"""MinHash fingerprints: find notes with nearly the same words without comparing every pair.
 
-MinHash: for each of several hash functions, the smallest hash of any word. Two texts agree on one of these as often as
-they share words (Jaccard). Three of them make a band, and notes that share a band are candidates, to be compared
-afterwards: 19 in 20 pairs that share 8 of 10 words have a band in common, 1 in 10 of those that share 3.
+For each of several hash functions, the fingerprint has the smallest hash of any word. Two texts agree on one of these
+with a probability equal to their Jaccard similarity. Three of them make a band, and notes that share a band are
+compared afterwards. Of pairs that share 8 of 10 words, 19 in 20 have a band in common; of pairs that share 3, 1 in 10.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 BANDS = 4
 ROWS_PER_BAND = 3
-#: A word, or one character of a script that has no spaces.
+#: A word, or one character of a script without spaces.
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{M}\p{N}]+")
 _NUMBER = regex.compile(r"\d+")
-_draw = np.random.default_rng(20260101)  # any seed; another one makes another version
+_draw = np.random.default_rng(20260101)  # to change the seed, raise the deriver's version
 _FACTORS = _draw.integers(0, 2**64, BANDS * ROWS_PER_BAND, dtype=np.uint64) | np.uint64(1)
 _OFFSETS = _draw.integers(0, 2**64, BANDS * ROWS_PER_BAND, dtype=np.uint64)
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers in a text. Short notes that differ in one alone are two facts."""
+    """The numbers in a text; short notes that differ only in a number are two facts."""
     return set(_NUMBER.findall(text))
 
 
@@ -40,10 +40,10 @@ def bands(note: Note, text: str) -> list[FingerprintBand]:
         return []
     hashes = np.array([_hash(word.encode()) for word in words], dtype=np.uint64)
     smallest = (hashes[:, None] * _FACTORS + _OFFSETS).min(axis=0).reshape(BANDS, ROWS_PER_BAND)
-    # Without this, a series of notes that differ in their numbers alone would all be candidates of each other.
+    # Without the salt, notes of a series that differ only in their numbers would all be candidates of each other.
     salt = b"" if note.is_chunked else " ".join(sorted(numbers(text))).encode()
-    made = (_hash(bytes([place]) + band.tobytes() + salt) for place, band in enumerate(smallest))
-    return [FingerprintBand(int(np.uint64(band).astype(np.int64))) for band in made]
+    hashed = (_hash(bytes([index]) + band.tobytes() + salt) for index, band in enumerate(smallest))
+    return [FingerprintBand(int(np.uint64(band).astype(np.int64))) for band in hashed]
 
 
 def _hash(data: bytes) -> int:

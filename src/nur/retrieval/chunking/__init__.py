@@ -1,8 +1,8 @@
-"""Cutting a text into chunks.
+"""Cut a text into chunks.
 
-What holds for every policy: a chunk's content is the text between its offsets; the chunks cover the text; each ends
-further than the one before, so none lies in another; token counts come from one tokenisation of the whole text and do
-not exceed the policy's maximum; a character is never cut; the same input gives the same chunks; time is linear.
+Every policy guarantees: a chunk's content is the text between its offsets; the chunks cover the text; each chunk ends
+after the one before, so none contains another; token counts come from one tokenisation of the whole text and do not
+exceed the policy's maximum; characters are never cut; the same input gives the same chunks; time is linear.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def chunk(
 ) -> list[Chunk]:
     """The text's chunks in order, at least one; an empty text is one empty chunk.
 
-    `artifact_type` is a hint for `structure`: the text itself is looked at too.
+    `artifact_type` is a hint for `structure`, which also looks at the text itself.
     """
     tokens = tokeniser(text)
     return [

@@ -1,4 +1,4 @@
-"""Filling chunks: as much as fits between the places where a text may be cut; anywhere, or between sentences."""
+"""Fill chunks up to their size, cutting anywhere (windows) or between sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ChunkSpan(NamedTuple):
-    """A chunk to be: a range of characters and what it stands under."""
+    """The range of a future chunk, and the headings above it."""
 
     start: int
     end: int
@@ -25,31 +25,31 @@ class ChunkSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Breaks:
-    """Where a text may be cut: at the marks, and at any character of a stretch too long to stay whole."""
+    """Where a text may be cut: at the marks, and anywhere between two marks that are too far apart for one chunk."""
 
-    marks: Sequence[int]  #: ascending; the first and last are the ends of what is to be cut
-    splittable: Sequence[bool]  #: of the stretch after each mark but the last
+    marks: Sequence[int]  #: ascending offsets; the first and last are the ends of the text to cut
+    splittable: Sequence[bool]  #: whether the text after each mark, up to the next, may be cut
 
     @classmethod
     def anywhere(cls, start: int, end: int) -> Breaks:
-        """Every character is a place to cut."""
+        """Cuts at every character."""
         return cls((start, end), (True,))
 
     @classmethod
     def between(cls, marks: list[int], tokens: Tokens, target: int) -> Breaks:
-        """At the marks; within a stretch only if it alone has more than `target` tokens."""
+        """Cuts at the marks; between two marks only if they are more than `target` tokens apart."""
         firsts, afters = tokens.extents(marks)
         return cls(marks, [after - first > target for first, after in zip(firsts, afters, strict=True)])
 
     def at_or_before(self, char: int) -> int:
-        """The last place to cut that is not after the character."""
+        """The last possible cut at or before the character."""
         mark = bisect_right(self.marks, char) - 1
         if mark < len(self.splittable) and self.splittable[mark]:
             return char
         return self.marks[mark]
 
     def at_or_after(self, char: int) -> int:
-        """The first place to cut that is not before the character."""
+        """The first possible cut at or after the character."""
         mark = bisect_left(self.marks, char)
         if self.marks[mark] != char and self.splittable[mark - 1]:
             return char
@@ -59,7 +59,7 @@ class Breaks:
 def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[ChunkSpan]:
     """Spans of at most `target` tokens, each beginning with at most `overlap` tokens of the one before.
 
-    Every span ends further than the one before it, so none lies in another; the last ends with the last mark.
+    Every span ends after the one before it, so none contains another; the last ends at the last mark.
     """
     start, stop = breaks.marks[0], breaks.marks[-1]
     while True:
@@ -73,7 +73,7 @@ def pack(tokens: Tokens, breaks: Breaks, target: int, overlap: int) -> Iterator[
 
 
 def _next_start(tokens: Tokens, breaks: Breaks, end: int, target: int, overlap: int) -> int:
-    """As far back as the overlap allows, if what comes next still fits beside it."""
+    """The start of the next span: as far back as the overlap allows and the next sentence still fits."""
     following = breaks.at_or_after(end + 1)
     earliest = max(tokens.reach_back(end, overlap), tokens.reach_back(following, target))
     return breaks.at_or_after(earliest) if earliest < end else end
@@ -87,9 +87,9 @@ def windows(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[Chunk
 def sentence_chunks(text: str, tokens: Tokens, policy: ChunkingPolicy) -> Iterator[ChunkSpan]:
     """Chunks that begin and end with sentences.
 
-    Each begins with the last sentences of the one before, as many as have at most `overlap` tokens and leave room for
-    the next sentence; that may be none. A sentence of more than `target` tokens is cut into windows, which share their
-    first and last chunk with the sentences around.
+    Each begins with the last sentences of the one before, as many as fit into `overlap` tokens and leave room for the
+    next sentence; possibly none. A sentence of more than `target` tokens is cut into windows; the first and last may
+    also hold the sentences around it.
     """
     marks = [0, *(end for _, end in split(text))]
     return pack(tokens, Breaks.between(marks, tokens, policy.target), policy.target, policy.overlap)

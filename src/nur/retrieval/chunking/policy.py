@@ -1,4 +1,4 @@
-"""How a text is cut, as a value that is stored with the note."""
+"""Chunking policies: how a text is cut, stored with each note as a version string."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Strategy: TypeAlias = Literal["window", "sentences", "structure", "whole"]
 class ChunkingPolicy:
     """A strategy and its sizes in tokens; `whole` ignores the sizes.
 
-    A character is never cut, so a target below four, the most tokens a character can have, may be exceeded by one.
+    Characters are never cut and have up to four tokens, so a chunk of one character may exceed a target below four.
     """
 
     strategy: Strategy = "window"
-    whole_max: int = 1200  #: a text of at most this many is one chunk
-    target: int = 900  #: the most a chunk has when a text is cut
-    overlap: int = 100  #: what a chunk repeats of the one before
-    tokenizer: str = ""  #: whose tokens are meant; empty: cl100k_base
+    whole_max: int = 1200  #: a text of at most this many tokens is one chunk
+    target: int = 900  #: most tokens of a chunk of a longer text
+    overlap: int = 100  #: tokens that a chunk repeats of the one before
+    tokenizer: str = ""  #: name of the tokenizer; empty: cl100k_base
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
@@ -41,17 +41,17 @@ class ChunkingPolicy:
 
     @property
     def version(self) -> str:
-        """What a note records, such as `window:1200:900:100` or `sentences:512:512:128@bert-base`; `parse` reads it."""
+        """The string that a note records, such as `window:1200:900:100` or `sentences:512:512:128@bert-base`."""
         if self.strategy == "whole":
             return "whole"
-        named = f"@{self.tokenizer}" if self.tokenizer else ""
-        return f"{self.strategy}:{self.whole_max}:{self.target}:{self.overlap}{named}"
+        suffix = f"@{self.tokenizer}" if self.tokenizer else ""
+        return f"{self.strategy}:{self.whole_max}:{self.target}:{self.overlap}{suffix}"
 
     @classmethod
     def parse(cls, version: str) -> ChunkingPolicy:
-        """The policy of a version string; BadConfiguration when it is none."""
-        sizes_only, _, tokenizer = version.partition("@")
-        strategy, *sizes = sizes_only.split(":")
+        """The policy of a version string. Raises BadConfiguration if it is malformed."""
+        name_and_sizes, _, tokenizer = version.partition("@")
+        strategy, *sizes = name_and_sizes.split(":")
         if strategy == "whole" and not sizes:
             return cls("whole")
         if len(sizes) != 3 or not all(size.isascii() and size.isdigit() for size in sizes):

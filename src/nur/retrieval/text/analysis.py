@@ -1,7 +1,7 @@
 """One analyzer for every backend: text in, terms out.
 
-A *term* is what lexical search compares. It is stored as a number (a 32-bit hash), so that a chunk's terms fit into a
-small blob beside it and no database tokenizer can tear them apart.
+A *term* is the unit that lexical search compares. It is stored as an id (a 32-bit hash), so that a chunk's terms fit
+into a small blob and no database tokenizer can split them.
 
 ==================================  ===================================================================
 text                                terms (those in brackets are *extra*: they repeat another term)
@@ -11,11 +11,11 @@ text                                terms (those in brackets are *extra*: they r
 ``getUserName``, ``snake_case``     each part (and the whole)
 ``a.b@example.com``, urls           each part (and the whole, the host, the last name)
 ``1,000.5``, ``2024-03-15``         each part (and the whole, without thousands' commas)
-``東京タワー``, ``ประเทศ``, ``한국어``      every two neighbouring characters: these scripts hardly write spaces
+``東京タワー``, ``ประเทศ``, ``한국어``      every two adjacent characters: these scripts hardly use spaces
 ``पैंथर्स``, ``сталь``                the word, vowel signs included
 ==================================  ===================================================================
 
-A change of any rule here, or of the vectors of pieces, changes what is stored: raise ``ANALYZER_VERSION``, and stores
+If you change a rule here, or the vectors of pieces, raise ``ANALYZER_VERSION``: what is stored changes, and stores
 analyse their notes again when they are next opened.
 """
 
@@ -33,22 +33,22 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 ANALYZER_VERSION = 3
 
 LONGEST_WHOLE = 64
-"""Characters of a whole identifier that are kept: longer ones (base64, minified code) are noise as a whole."""
+"""Characters kept of a whole identifier; what is longer (base64, minified code) is noise."""
 
 CACHED_TOKENS = 100_000
 LONGEST_CACHED = 32
-"""How many distinct tokens, up to which length, are remembered with their terms (about 40 MB when full). Stemming costs
-30 µs a word, a look-up 0.1 µs: an English chat of 5.4 MB has 15,000 distinct words among 720,000."""
+"""Most tokens, and their longest length, that are cached with their terms (about 40 MB when full). Stemming costs 30 µs
+per word, a look-up 0.1 µs; an English chat of 5.4 MB has 15,000 distinct words among 720,000."""
 
 NUMERIC = 1 << 31
-"""Terms that hold a digit have this bit: they are the last ones of every profile."""
+"""Bit set in the ids of terms with a digit, which therefore come last in every term vector."""
 
 _HASHED = NUMERIC - 2
 _DIGIT = regex.compile(r"\d")
-_STEM = "\x1f"  # stems have a name space of their own: the stem of "universal" is not the name "Univers"
+_STEM = "\x1f"  # keeps stems apart from words: the stem of "universal" is not the name "Univers"
 
-# ``\w`` of the `regex` package holds combining marks. Python's own does not, and tears Hindi words apart (.78 → .96
-# nDCG@10 on XQuAD hi).
+# ``\w`` of the `regex` package includes combining marks. That of `re` does not, and splits Hindi words (nDCG@10 on
+# XQuAD hi: .78 with `re`, .96 with `regex`).
 _TOKEN = regex.compile(r"\w+(?:(?:://|[.,:;@/'’&+~=#%-])\w+)*(?:\+\+|\#(?!\w))?")
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Hangul}ー々〆]+")
 _THOUSANDS = regex.compile(r"(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)")
@@ -63,70 +63,70 @@ _LATIN = regex.compile(r"[\p{Latin}\p{M}]+")
 class Term(NamedTuple):
     """One way in which a word of a text can be found."""
 
-    text: str  #: as compared; a stem starts with a control character
-    extra: bool  #: the same word is also there as another term, so this one adds nothing to a text's length
+    text: str  #: the form compared; a stem starts with a control character
+    extra: bool  #: repeats a word that has another term, so it does not add to a text's length
     word: str  #: the casefolded word it comes from
 
 
 @dataclass(frozen=True, slots=True)
 class TermIds:
-    """The numbers of one token's terms."""
+    """The ids of one token's terms."""
 
     main: tuple[int, ...]  #: one for each word or bigram, in order
     extra: tuple[int, ...]
-    words: tuple[str, ...]  #: the casefolded word of each main one
+    words: tuple[str, ...]  #: the casefolded word of each main term
 
 
 def term_id(term: Term) -> int:
-    """The term's number: 30 bits of its CRC-32, the same on every machine.
+    """The term's id: 30 bits of its CRC-32, the same on every machine.
 
-    The highest bit is set when the term holds a digit, the lowest when it is extra. Among a million distinct terms one
-    query term in 1,000 shares its number with another.
+    The highest bit is set if the term has a digit, the lowest if it is extra. Among a million distinct terms, one query
+    term in 1,000 shares its id with another.
     """
     number = crc32(term.text.encode("utf-8", "surrogatepass")) & _HASHED | term.extra
     return number | NUMERIC if _DIGIT.search(term.text) else number
 
 
 class Analyzer:
-    """Turns text into terms and remembers what it saw. Safe to share between threads."""
+    """Turns text into terms, with a cache. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._stemmer = EnglishStemmer()
-        self._stemming = threading.Lock()  # the stemmer keeps the word it works on in itself
+        self._stemming = threading.Lock()  # the stemmer is not thread-safe: it holds the word it works on
         self._stems: dict[str, str] = {}
-        self._known: dict[str, TermIds] = {}
+        self._cache: dict[str, TermIds] = {}
 
     def tokens(self, text: str) -> list[str]:
         """The text's tokens in order: words, numbers, identifiers, runs of scripts without spaces."""
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text)
-        found: list[str] = _TOKEN.findall(text)
-        return found
+        tokens: list[str] = _TOKEN.findall(text)
+        return tokens
 
     def ids(self, token: str) -> TermIds:
-        """The numbers of one token's terms."""
-        known = self._known.get(token)
-        if known is None:
+        """The ids of one token's terms."""
+        ids = self._cache.get(token)
+        if ids is None:
             terms = self.terms_of(token)
-            known = TermIds(
+            ids = TermIds(
                 tuple(term_id(term) for term in terms if not term.extra),
                 tuple({term_id(term) for term in terms if term.extra}),
                 tuple(term.word for term in terms if not term.extra),
             )
             if len(token) <= LONGEST_CACHED:
-                if len(self._known) >= CACHED_TOKENS:
-                    self._known.clear()
-                self._known[token] = known
-        return known
+                if len(self._cache) >= CACHED_TOKENS:
+                    self._cache.clear()
+                self._cache[token] = ids
+        return ids
 
     def terms(self, text: str) -> list[Term]:
-        """Every term of the text, in order, repeated as often as it occurs. For queries: texts are profiled by ids."""
+        """Every term of the text, in order, once per occurrence. For queries; what is stored uses the cached `ids`."""
         return [term for token in self.tokens(text) for term in self.terms_of(token)]
 
     def terms_of(self, token: str) -> list[Term]:
         """The terms of one token."""
         if token.isascii() and token.isalpha() and (token.islower() or token.istitle()):
-            return self._word(token.lower())  # nine tokens of ten
+            return self._word(token.lower())  # fast path for nine tokens in ten
         terms: list[Term] = []
         start = 0
         for run in _SPACELESS.finditer(token):
@@ -135,10 +135,8 @@ class Analyzer:
             start = run.end()
         return terms + self._spaced(token[start:])
 
-    # ------------------------------------------------------------------------------------------------- private
-
     def _spaced(self, token: str) -> list[Term]:
-        """A token of a script that writes spaces: its parts, then its wholes."""
+        """Terms of a token in a script with spaces: its parts, then its wholes."""
         token = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), token)
         token = _CLITIC.sub("", token)
         terms: list[Term] = []
@@ -154,7 +152,7 @@ class Analyzer:
         return terms
 
     def _part(self, part: str) -> list[Term]:
-        """A word, or the humps of camelCase."""
+        """Terms of a word, or of the humps of camelCase."""
         if not part:
             return []
         if not (part.islower() or part.isupper() or part.istitle()):
@@ -185,11 +183,11 @@ def _whole(identifier: str) -> Term:
 
 
 def _bigrams(run: str) -> list[Term]:
-    """Every two neighbouring characters, or the one there is."""
+    """Every two adjacent characters, or the single one."""
     run = run.casefold()
     pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
     return [Term(pair, False, pair) for pair in pairs]
 
 
-#: The process's analyzer: what it remembers of words serves every write and every search.
+#: The process's analyzer, shared by all writes and searches so that they share its cache.
 ANALYZER = Analyzer()

@@ -1,8 +1,8 @@
-"""Function words: those that hold a sentence together and name nothing.
+"""Function words of several languages: words that carry grammar rather than content.
 
-A question is mostly made of them, and how rare they are tells nothing: "what" is rare in text that states facts, and
-every word of a Hindi question is rare in an English store. Written as people write to an agent, casefolded, with and
-without apostrophes. Words that are a common content word of another of these languages are left out.
+Questions consist mostly of them, and their idf misleads: "what" is rare in text that states facts, and every word of a
+Hindi question is rare in an English store. The lists are casefolded and spelt as people write to an agent, with and
+without apostrophes. A word that is a common content word in another of these languages is left out.
 """
 
 from __future__ import annotations
@@ -122,4 +122,4 @@ FUNCTION_WORDS = ENGLISH.union(
         )
     )
 )
-"""Of all these languages."""
+"""The function words of all these languages, English included."""

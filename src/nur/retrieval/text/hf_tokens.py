@@ -14,23 +14,23 @@ from nur.retrieval.text.tokens import Tokens
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What is encoded at once. A tokenizer looks at most a few words ahead; cutting at a blank changes no token of most.
+#: Characters encoded at once. Tokenizers look at most a few words ahead, so a cut at a blank rarely changes a token.
 _PIECE = 200_000
 _LOOK_BACK = 2_000
 
 
 def load_tokeniser(name: str) -> Callable[[str], Tokens]:
-    """The tokeniser of a file or a repository, downloaded if need be. Raises BadConfiguration, saying what failed."""
+    """Load a tokeniser from a file or repository, downloaded if needed. Raises BadConfiguration, naming the cause."""
     tokenizer = _load(name)
     tokenizer.no_truncation()
     tokenizer.no_padding()
 
     def tokenise(text: str) -> Tokens:
         starts, ends = [], []
-        for begin, end in _pieces(text):
-            for start, stop in tokenizer.encode(text[begin:end], add_special_tokens=False).offsets:
-                starts.append(begin + start)
-                ends.append(begin + stop)
+        for offset, piece_end in _pieces(text):
+            for start, end in tokenizer.encode(text[offset:piece_end], add_special_tokens=False).offsets:
+                starts.append(offset + start)
+                ends.append(offset + end)
         return _tokens(np.asarray(starts, np.int64), np.asarray(ends, np.int64), len(text))
 
     return tokenise
@@ -49,20 +49,20 @@ def _load(name: str) -> Tokenizer:
             return Tokenizer.from_file(str(local))
         return Tokenizer.from_pretrained(name)
     except Exception as error:  # tokenizers raises bare Exceptions
-        what = "read" if local.is_file() else "downloaded"
+        failed = "read" if local.is_file() else "downloaded"
         raise BadConfiguration(
-            f"[chunking] tokenizer_repo: {name} cannot be {what} ({type(error).__name__}). "
+            f"[chunking] tokenizer_repo: {name} cannot be {failed} ({type(error).__name__}). "
             "Name a tokenizer.json or a Hugging Face repository that can be reached, or leave it empty."
         ) from error
 
 
 def _looks_like_a_path(name: str) -> bool:
-    """A repository is `owner/name` at most: no folder is named like that, nor ends in .json."""
+    """Whether a name is a path rather than a repository, `name` or `owner/name`."""
     return name.startswith(("/", ".", "~")) or name.endswith(".json") or Path(name).is_dir() or "\\" in name
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
-    """Stretches that cover the text, none of them long, cut at blanks where there are any."""
+    """Consecutive ranges of at most 200,000 characters that cover the text, cut at blanks where possible."""
     cuts = [0]
     while len(text) - cuts[-1] > _PIECE:
         end = cuts[-1] + _PIECE
@@ -74,9 +74,10 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 def _tokens(
     starts: np.ndarray[tuple[int], np.dtype[np.int64]], ends: np.ndarray[tuple[int], np.dtype[np.int64]], length: int
 ) -> Tokens:
-    """Boundaries between tokens: what lies between two belongs to the later one, the rest to the last.
+    """Tokens from the start and end of each.
 
-    Several tokens may be bytes of one character: then its boundary is before it until the last of them.
+    Characters between two tokens belong to the later one, those after the last token to it. If several tokens are bytes
+    of one character, the boundary stays before the character until the last of them.
     """
     if not len(starts):
         return (

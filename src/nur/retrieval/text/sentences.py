@@ -1,7 +1,7 @@
-"""Sentences: a lossless split of any text, in any script we know stops of.
+"""Split a text into sentences without losing a character, in every script whose full stops we know.
 
-Rules, not a model: a wrong guess costs a piece that is too short or too long, never a character. Each candidate (a run
-of stops, a line break, a space in Thai) is looked at once, with a bounded view around it, so time is linear.
+Rules, not a model: a wrong guess makes a sentence too short or too long. Each possible end (a run of stops, a line
+break, a space in Thai) is examined once, with a bounded view around it, so time is linear.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_STOPS = ".!?…‽"  # Latin, Greek, Cyrillic: end a sentence if what stands around them agrees
-_FULL_STOPS = "。！？｡︒।॥؟۔։።፧။។៕᠃᠉"  # other scripts: always end one
+_STOPS = ".!?…‽"  # Latin, Greek, Cyrillic: may end a sentence, depending on the context
+_FULL_STOPS = "。！？｡︒।॥؟۔։።፧။។៕᠃᠉"  # other scripts: always end a sentence
 _LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
 _CLOSERS = re.escape("\"'”’»›)]}*_」』】）》〉＂＇｣")
 _OPENERS = "\"'“‘„«‹([{*_「『【（《〈¿¡"
 
-# Everything is taken by the match, possessively: a run is never scanned twice. A line end takes no closers: the `*` of
-# a list item or a quotation may come next.
+# Quantifiers are possessive, so that no run is scanned twice. A line end takes no closers: the next line may begin with
+# the `*` of a list item or with a quotation mark.
 _CANDIDATE = re.compile(
     rf"[{_STOPS}{_FULL_STOPS}{_LINE_ENDS}]"
     rf"(?:(?<=[{_LINE_ENDS}])|(?P<more>[{_STOPS}{_FULL_STOPS}]*+)(?P<closed>[{_CLOSERS}]*+))(?P<gap>\s*+)"
@@ -35,15 +35,15 @@ _CLAUSE = re.compile(r"(?:[,;:、，；：—–)]\s*+|\s++)(?=\S)")
 _JOINER = "\u200d"
 
 _LONGEST_ABBREVIATION = 24
-_MOST_MARKS = 30  # on one letter: what has more is no word of any language
-_WRAPPED_LINE = 50  # a shorter line that ends without a stop was ended on purpose
+_MOST_MARKS = 30  # combining marks on one letter; no language has more
+_WRAPPED_LINE = 50  # characters; a shorter line that ends without a stop was ended on purpose
 
 
 def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# Always followed by what they belong to.
+# Abbreviations that never end a sentence: what they belong to follows.
 _NEVER_LAST = _words(
     """mr mrs ms mx dr prof st maj capt cmdr lt sgt rev sen gov pres fr mt messrs mme mlle sra dra e.g i.e eg ie cf vs
     viz ca approx incl excl z.b d.h u.a bzw т.е т.к ул им"""
@@ -53,7 +53,7 @@ _MAYBE_LAST = _words(
     """etc inc ltd co corp llc jr sr al bros dept est ave blvd rd ed eds gen col rep hon resp usw jan feb apr jun jul
     aug sep sept oct nov dec г др"""
 )
-# What begins a sentence, and seldom a name: after `U.S.` or `Inc.` it tells "… in the U.S. The …" from "U.S. Army".
+# Words that often begin a sentence and rarely a name: they tell "… in the U.S. The …" from "U.S. Army".
 _STARTERS = _words(
     """a after all also although an and as at because before but by each during even every few finally first for from he
     her here his how however i if in instead is it its last later many maybe meanwhile moreover most my nevertheless
@@ -64,27 +64,27 @@ _STARTERS = _words(
 
 
 def pieces(text: str, longest: int) -> list[tuple[int, int]]:
-    """As `split`, with what is longer (a table, minified code) cut at clauses or spaces where there are any."""
+    """As `split`, with longer sentences (a table, minified code) cut at clauses or spaces where possible."""
     return [piece for start, end in split(text) for piece in _cut_long(text, start, end, longest)]
 
 
 def _cut_long(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     while end - start > longest:
         cut = start + longest
         for match in _CLAUSE.finditer(text, start + longest // 2, cut):
             cut = match.end()
         cut = _before_marks(text, start, cut)
-        found.append((start, cut))
+        ranges.append((start, cut))
         start = cut
-    return [*found, (start, end)]
+    return [*ranges, (start, end)]
 
 
 def _before_marks(text: str, start: int, cut: int) -> int:
-    """`cut`, or the place before it where a letter with its marks begins; a longer run of marks is cut anywhere."""
-    for place in range(cut, max(start, cut - _MOST_MARKS), -1):
-        if not (unicodedata.combining(text[place]) or text[place] == _JOINER):
-            return place
+    """`cut`, moved back to the start of a letter and its combining marks; a run of over 30 marks is cut anywhere."""
+    for at in range(cut, max(start, cut - _MOST_MARKS), -1):
+        if not (unicodedata.combining(text[at]) or text[at] == _JOINER):
+            return at
     return cut
 
 
@@ -95,20 +95,20 @@ def split(text: str) -> list[tuple[int, int]]:
     """
     if not text:
         return []
-    marks = [0]
+    starts = [0]
     for match in _CANDIDATE.finditer(text):
-        if _ends_sentence(text, match, marks[-1]):
-            marks.append(match.end())
+        if _ends_sentence(text, match, starts[-1]):
+            starts.append(match.end())
     if not text.isascii():
-        marks = sorted({*marks, *(match.end() for match in _SPACED.finditer(text))})
-    if len(marks) > 1 and text[: marks[1]].isspace():
-        del marks[1]
-    ends = [*marks[1:], len(text)]
-    return [(start, end) for start, end in zip(marks, ends, strict=True) if start < end]
+        starts = sorted({*starts, *(match.end() for match in _SPACED.finditer(text))})
+    if len(starts) > 1 and text[: starts[1]].isspace():
+        del starts[1]
+    ends = [*starts[1:], len(text)]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
 
 def _ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
-    """Whether a sentence that began at `since` ends with this candidate."""
+    """Whether the sentence that began at `since` ends at this match."""
     first, gap = text[match.start()], match["gap"]
     if first in _LINE_ENDS:
         return _line_ends_sentence(text, match)
@@ -120,7 +120,7 @@ def _ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
 
 
 def _stop_ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
-    """Whether a stop with space after it ends the sentence."""
+    """Whether a stop followed by space ends the sentence."""
     upcoming = text[match.end() : match.end() + 16].lstrip(_OPENERS)
     continues = upcoming[:1].islower()
     stop = text[match.start()] + match["more"]
@@ -130,7 +130,7 @@ def _stop_ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
 
 
 def _abbreviates(text: str, stop: int, since: int, upcoming: str) -> bool:
-    """Whether the full stop belongs to the word before it and the sentence goes on."""
+    """Whether the full stop belongs to an abbreviation and the sentence continues."""
     words = text[max(since, stop - _LONGEST_ABBREVIATION) : stop].split()
     if not words or text[stop - 1].isspace():
         return False
@@ -156,7 +156,7 @@ def _begins_block(text: str, gap: str, end: int) -> bool:
 
 
 def _line_ends_sentence(text: str, match: re.Match[str]) -> bool:
-    """Whether a sentence ends where the line does: not if a long line was merely wrapped."""
+    """Whether the sentence ends with the line; it does not if a long line was merely wrapped."""
     start, end = match.span()
     if start == 0 or end == len(text):
         return False

@@ -1,7 +1,7 @@
-"""cl100k_base tokens: how many a text has, and which of its characters each of them covers.
+"""cl100k_base tokens: count them, and map them to the characters of a text.
 
-The rank file is package data, checked on load, so that tiktoken never asks the network. A special-token string such as
-`<|endoftext|>` is ordinary text. A lone surrogate, which UTF-8 cannot hold, counts as a question mark.
+The rank file is package data, checked on load, so tiktoken never uses the network. A special-token string such as
+`<|endoftext|>` is ordinary text. A lone surrogate, which UTF-8 cannot encode, counts as a question mark.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
     r"|\s+(?!\S)|\s"
 )
-# Never asked for; but with none at all tiktoken looks for an empty string at every byte.
+# Never used; but without any, tiktoken searches for an empty string at every byte.
 _SPECIAL = {
     "<|endoftext|>": 100257,
     "<|fim_prefix|>": 100258,
@@ -44,25 +44,24 @@ _SPECIAL = {
     "<|endofprompt|>": 100276,
 }
 
-# tiktoken's regex overflows its stack, and panics, on a run of spaces between 700,000 and 1,000,000 long: so a longer
-# text than this goes in pieces.
+# A run of 700,000 to 1,000,000 spaces overflows the stack of tiktoken's regex, which then panics: so a text longer than
+# this is encoded in pieces.
 _PIECE = 250_000
 _LOOK_BACK = 4_000
-# A match of the pattern that ends in a letter or digit ends there whatever follows, and the next begins at what
-# follows: cutting between gives the tokens of the uncut text.
+# A cut here does not change the tokens: the pattern always ends a match between a letter or digit and these characters.
 _SAFE_CUT = re.compile(r"(?<=[^\W_])(?=[\s,.;:!?，、。！？；：।])")
 
 
 class TokenRanks(NamedTuple):
-    """The encoder, and by token id: how many characters begin in a token, and whether it begins inside one."""
+    """The encoder, and two arrays by token id."""
 
     encoding: tiktoken.Encoding
-    begun: Counts
-    begins_inside: Counts
+    begun: Counts  #: characters that begin in the token
+    begins_inside: Counts  #: 1 if the token begins inside a character
 
 
 def load(rank_file: bytes) -> TokenRanks:
-    """The vocabulary in a rank file; StoreDamaged when it is not the file that cl100k_base is."""
+    """The vocabulary in a rank file. Raises StoreDamaged unless it is that of cl100k_base."""
     if hashlib.sha256(rank_file).hexdigest() != RANK_FILE_SHA256:
         raise StoreDamaged(f"The package file nur/data/{RANK_FILE} is damaged. Install nur-memory again.")
     rows = (line.split() for line in rank_file.splitlines())
@@ -88,13 +87,13 @@ _LOADING = threading.Lock()
 
 
 def vocabulary() -> TokenRanks:
-    """The packaged vocabulary, loaded by the first caller (0.15 s) and shared by all threads."""
+    """The packaged vocabulary, loaded on first use (0.15 s) and shared by all threads."""
     with _LOADING:
         return _load_packaged()
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text, cut so that no piece is long; only a long stretch without a safe place is cut elsewhere."""
+    """The text in pieces of at most 250,000 characters, cut at safe places where there are any."""
     start = 0
     while len(text) - start > _PIECE:
         end = start + _PIECE
@@ -117,7 +116,7 @@ def _encodable(text: str) -> str:
 def _ids(text: str) -> npt.NDArray[np.uint32]:
     """Token ids of a text without lone surrogates."""
     encoding = vocabulary().encoding
-    # Not encode_ordinary, of which this is the same without a Python list of the ids (a fifth of its time).
+    # Same as encode_ordinary, but without building a Python list of the ids, a fifth of its time.
     parts = [encoding.encode_to_numpy(piece, disallowed_special=()) for piece in _pieces(text)]
     return np.concatenate(parts)
 
@@ -129,42 +128,42 @@ def count(text: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """One tokenisation of a whole text, as character offsets.
+    """The token boundaries of a whole text, as character offsets.
 
-    A token may begin or end inside a character. Boundary `k` lies before token `k`; both arrays have one more entry
-    than there are tokens.
+    A token may begin or end inside a character. Boundary `k` is before token `k`; both arrays have one more entry than
+    there are tokens.
     """
 
-    started: Offsets  #: characters whose first byte lies before boundary k
-    complete: Offsets  #: characters that lie wholly before boundary k: the boundary moved back to a character
+    started: Offsets  #: characters whose first byte is before boundary k
+    complete: Offsets  #: characters that are wholly before boundary k
 
     def __len__(self) -> int:
         return len(self.complete) - 1
 
     def first(self, char: int) -> int:
-        """The token in which the character begins."""
+        """Index of the token in which the character begins."""
         return int(self.started.searchsorted(char, side="right")) - 1
 
     def after(self, char: int) -> int:
-        """How many tokens touch the text before this character."""
+        """Number of tokens that the text before this character touches."""
         return int(self.complete.searchsorted(char, side="left"))
 
     def touching(self, start: int, end: int) -> int:
-        """How many tokens touch `text[start:end]`; one that straddles an end counts."""
+        """Number of tokens that `text[start:end]` touches; one that straddles an end counts."""
         return self.after(end) - self.first(start) if start < end else 0
 
     def extents(self, marks: list[int]) -> tuple[list[int], list[int]]:
-        """For each stretch between neighbouring marks, which ascend: `first` of its start and `after` of its end."""
-        places = np.asarray(marks, dtype=np.int64)
-        firsts = self.started.searchsorted(places[:-1], side="right") - 1
-        return firsts.tolist(), self.complete.searchsorted(places[1:], side="left").tolist()
+        """For each range between adjacent marks (ascending): `first` of its start, and `after` of its end."""
+        chars = np.asarray(marks, dtype=np.int64)
+        firsts = self.started.searchsorted(chars[:-1], side="right") - 1
+        return firsts.tolist(), self.complete.searchsorted(chars[1:], side="left").tolist()
 
     def reach(self, start: int, budget: int) -> int:
-        """The furthest end with at most `budget` tokens in `text[start:end]`; below `start` if there is none."""
+        """The largest `end` with at most `budget` tokens in `text[start:end]`; below `start` if there is none."""
         return int(self.complete[min(self.first(start) + budget, len(self))])
 
     def reach_back(self, end: int, budget: int) -> int:
-        """The earliest start with at most `budget` tokens in `text[start:end]`; past `end` if there is none."""
+        """The smallest `start` with at most `budget` tokens in `text[start:end]`; above `end` if there is none."""
         return int(self.started[max(self.after(end) - budget, 0)])
 
 

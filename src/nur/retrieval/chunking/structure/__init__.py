@@ -1,8 +1,8 @@
-"""The `structure` policy: chunks that follow what the author marked off.
+"""The `structure` policy: chunks that follow the author's own sections.
 
-Neighbouring sections share no tokens, whatever the policy's overlap: a reply, a chapter or a function is whole by
-itself. Only a section that is too long for one chunk is cut into overlapping ones, between sentences (code: between
-lines), and where even these are too long, anywhere.
+Sections do not overlap, whatever the policy's overlap: a reply, a chapter or a function is complete in itself. Only a
+section that is too long for one chunk is cut into overlapping chunks: between sentences (code: between lines), or
+anywhere if even those are too long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PATH_SEPARATOR = " > "
 class _Format(NamedTuple):
     sections: Callable[[str], list[Section]]
     looks_like: Callable[[str], bool]
-    pieces: Callable[[str], list[tuple[int, int]]]  #: where a section that is too long is cut
+    pieces: Callable[[str], list[tuple[int, int]]]  #: ranges between which a section that is too long is cut
 
 
 _EMAIL = _Format(email.sections, email.looks_like, sentences.split)
@@ -39,10 +39,10 @@ _BY_LOOKS = (_CODE, _EMAIL, _MARKDOWN, _CHAT)
 
 
 def _sections(text: str, artifact_type: str | None) -> tuple[list[Section], _Format]:
-    """The sections, as the artifact's type says or, if it finds none, as the text looks."""
-    stated = _BY_TYPE.get(artifact_type or "")
-    if stated is not None and len(found := stated.sections(text)) > 1:
-        return found, stated
+    """The sections by the artifact's declared type or, if that finds none, by what the text looks like."""
+    declared = _BY_TYPE.get(artifact_type or "")
+    if declared is not None and len(sections := declared.sections(text)) > 1:
+        return sections, declared
     for form in _BY_LOOKS:
         if form.looks_like(text):
             return form.sections(text), form
@@ -50,7 +50,7 @@ def _sections(text: str, artifact_type: str | None) -> tuple[list[Section], _For
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The path both stand under."""
+    """The common prefix of two paths."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1
@@ -58,7 +58,7 @@ def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _merged(sections: list[Section], tokens: Tokens, target: int) -> Iterator[Section]:
-    """Neighbours joined while they fit in one chunk."""
+    """Sections, with adjacent ones joined while they fit into one chunk."""
     firsts, afters = tokens.extents([sections[0].start, *(section.end for section in sections)])
     joined, first = sections[0], firsts[0]
     for section, section_first, after in zip(sections[1:], firsts[1:], afters[1:], strict=True):
@@ -73,13 +73,13 @@ def _merged(sections: list[Section], tokens: Tokens, target: int) -> Iterator[Se
 def structured_chunks(
     text: str, tokens: Tokens, policy: ChunkingPolicy, artifact_type: str | None = None
 ) -> Iterator[ChunkSpan]:
-    """Chunks of whole sections; `context` is the path that all of a chunk stands under."""
+    """Chunks of whole sections; `context` is the path of headings above all of a chunk."""
     sections, form = _sections(text, artifact_type)
     for section in _merged(sections, tokens, policy.target):
         start, end, context = section.start, section.end, _PATH_SEPARATOR.join(filter(None, section.path))
         if tokens.touching(start, end) <= policy.target:
             yield ChunkSpan(start, end, context)
             continue
-        marks = [start, *(start + stop for _, stop in form.pieces(text[start:end]))]
+        marks = [start, *(start + piece_end for _, piece_end in form.pieces(text[start:end]))]
         for span in pack(tokens, Breaks.between(marks, tokens, policy.target), policy.target, policy.overlap):
             yield span._replace(context=context)

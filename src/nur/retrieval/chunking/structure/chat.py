@@ -1,4 +1,4 @@
-"""Chats and transcripts: one section per turn."""
+"""Find the turns of chats and transcripts: one section per turn."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _TURN_SHARE = 0.4
 
 
 def _speaker(line: Line) -> str | None:
-    """Who begins to speak with this line; None if nobody does."""
+    """The speaker whose turn begins with this line; None if no turn does."""
     head = line.text[:_LONGEST_LOOKED_AT]
     match = _SAID.match(head) or _NAME_AND_TIME.match(head)
     return None if match is None else clip(next(filter(None, match.groups()), ""))
 
 
-def _turns(here: list[tuple[Line, str | None]]) -> list[tuple[int, str]]:
-    """Where turns begin and whose they are. Someone who speaks once among others who return is a word with a colon."""
-    often = Counter(speaker for _, speaker in here if speaker)
-    returning = {speaker for speaker, turns in often.items() if turns > 1}
-    speakers = returning or set(often)
-    return [(line.start, speaker) for line, speaker in here if speaker in speakers and speaker]
+def _turns(spoken: list[tuple[Line, str | None]]) -> list[tuple[int, str]]:
+    """Start and speaker of each turn. If others speak again, a "speaker" of one line is just a word with a colon."""
+    turns_of = Counter(speaker for _, speaker in spoken if speaker)
+    returning = {speaker for speaker, turns in turns_of.items() if turns > 1}
+    speakers = returning or set(turns_of)
+    return [(line.start, speaker) for line, speaker in spoken if speaker in speakers and speaker]
 
 
 def sections(text: str) -> list[Section]:
-    """A section a turn, its path the speaker."""
+    """One section per turn; its path is the speaker."""
     turns = _turns([(line, _speaker(line)) for line in lines(text)])
     return partition([(start, (speaker,)) for start, speaker in turns], len(text))
 
 
 def looks_like(text: str) -> bool:
-    """Whether at least two speakers take turns, and many lines are theirs."""
-    here = sample(text)
-    turns = _turns([(line, _speaker(line)) for line in here])
+    """Whether at least two speakers take turns, in a large share of the lines."""
+    sampled = sample(text)
+    turns = _turns([(line, _speaker(line)) for line in sampled])
     speakers = {speaker for _, speaker in turns}
-    return len(speakers) >= 2 and len(turns) >= max(4, 2 * len(speakers), _TURN_SHARE * len(here))
+    return len(speakers) >= 2 and len(turns) >= max(4, 2 * len(speakers), _TURN_SHARE * len(sampled))

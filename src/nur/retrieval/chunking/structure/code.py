@@ -1,6 +1,6 @@
-"""Code: one section per function or class, with the comments and decorators above it.
+"""Find the definitions in code: one section per function or class, with the comments and decorators above it.
 
-Lines are read, not parsed: a fragment, a language we do not know or a syntax error costs a section, never an error.
+Lines are matched, not parsed: a fragment, an unknown language or a syntax error loses a section, but raises nothing.
 Indentation shows nesting.
 """
 
@@ -22,7 +22,7 @@ _DEFINITION = re.compile(
     rf"([ \t]{{0,40}}){_MODIFIERS}"
     r"(?:(?:def|class|interface|trait|struct|enum|union|record|object|module|namespace|protocol|extension|impl|fn|func"
     r"|fun|function\*?|sub|type)(?:<[^>\n]{1,80}>)?[ \t]{1,4}(?:\([^)\n]{1,80}\)[ \t]?)?([\w.$:]{1,80})"
-    # then what follows a name in code, and not in "a type of error"
+    # what follows a name in code, but not in "a type of error"
     r"(?=[ \t]{0,4}(?:[(\[{<:=;,]|$|extends\b|implements\b|for\b|where\b|struct\b|interface\b))"
     r"|(?:const|let|var)[ \t]{1,4}([\w$]{1,80})[ \t]?=[ \t]?(?:async[ \t]{1,4})?"
     r"(?:function\b|\([^)\n]{0,200}\)[ \t]?=>)"
@@ -43,31 +43,31 @@ def _indentation(space: str) -> int:
     return len(space.expandtabs(4))
 
 
-def _headings(here: Iterable[Line]) -> list[Heading]:
-    """The functions, classes and their like."""
-    found: list[Heading] = []
+def _headings(code: Iterable[Line]) -> list[Heading]:
+    """The functions, classes and other definitions."""
+    headings: list[Heading] = []
     leading: int | None = None  # where the comments and decorators just above begin
-    for line in here:
+    for line in code:
         match = _DEFINITION.match(line.text[:_LONGEST_LOOKED_AT])
         if match is not None:
             name = clip(next(filter(None, match.groups()[1:]), "")).rstrip(":")
             start = line.start if leading is None else leading
-            found.append(Heading(start, line.end, _indentation(match.group(1)), name))
+            headings.append(Heading(start, line.end, _indentation(match.group(1)), name))
             leading = None
         elif _LEADING.match(line.text):
             leading = line.start if leading is None else leading
         else:
             leading = None
-    return found
+    return headings
 
 
 def sections(text: str) -> list[Section]:
-    """A section a definition, its path the names it is nested in."""
+    """One section per definition; its path is the names it is nested in."""
     return outline(text, _headings(lines(text)))
 
 
 def line_ranges(text: str) -> list[tuple[int, int]]:
-    """The lines as ranges: where a function too long for one chunk is cut."""
+    """Ranges of the lines; a function that is too long for one chunk is cut between them."""
     return [(line.start, line.end) for line in lines(text)]
 
 
@@ -77,6 +77,6 @@ def _is_code(line: Line) -> bool:
 
 
 def looks_like(text: str) -> bool:
-    """Whether there are definitions, and most lines have the look of code."""
-    here = sample(text)
-    return len(_headings(here)) >= 2 and sum(map(_is_code, here)) >= _CODE_SHARE * len(here)
+    """Whether there are definitions, and at least half of the lines look like code."""
+    sampled = sample(text)
+    return len(_headings(sampled)) >= 2 and sum(map(_is_code, sampled)) >= _CODE_SHARE * len(sampled)

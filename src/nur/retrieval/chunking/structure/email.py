@@ -1,4 +1,4 @@
-"""Email: one section per reply, forwarded message and depth of quotation."""
+"""Find the messages of an email: one section per reply, forwarded message and quotation depth."""
 
 from __future__ import annotations
 
@@ -19,38 +19,39 @@ _QUOTE = re.compile(r"(?:[ \t]?>){1,32}")
 _LONGEST_LOOKED_AT = 400
 
 
-def _opens_headers(here: Sequence[Line], at: int) -> bool:
-    """Whether a block of message headers begins: a From, and another within two lines."""
-    match = _HEADER.match(here[at].text)
+def _opens_headers(mail: Sequence[Line], at: int) -> bool:
+    """Whether a block of message headers begins here: a From, and another header within two lines."""
+    match = _HEADER.match(mail[at].text)
     if match is None or match.group(1).lower() not in ("from", "von", "de"):
         return False
-    return any(_HEADER.match(line.text) for line in here[at + 1 : at + 3])
+    return any(_HEADER.match(line.text) for line in mail[at + 1 : at + 3])
 
 
-def _attributes(here: Sequence[Line], at: int) -> bool:
-    """Whether "On such a day, someone wrote:" begins; mail programs wrap it."""
-    heads = [line.text[:_LONGEST_LOOKED_AT] for line in here[at : at + 2]]
+def _attributes(mail: Sequence[Line], at: int) -> bool:
+    """Whether "On such a day, someone wrote:" begins here; it may be wrapped over two lines."""
+    heads = [line.text[:_LONGEST_LOOKED_AT] for line in mail[at : at + 2]]
     return _ATTRIBUTION_HEAD.match(heads[0]) is not None and any(_ATTRIBUTION_TAIL.match(head) for head in heads)
 
 
-def _label(here: Sequence[Line], at: int) -> str | None:
-    """What the message that begins with this line is called; None if none begins."""
-    head = here[at].text[:_LONGEST_LOOKED_AT]
-    if _attributes(here, at) or _SEPARATOR.match(head):
+def _label(mail: Sequence[Line], at: int) -> str | None:
+    """Label of the message that begins with this line; None if none does."""
+    head = mail[at].text[:_LONGEST_LOOKED_AT]
+    if _attributes(mail, at) or _SEPARATOR.match(head):
         return clip(head.strip().strip("-_ :"))
-    if _opens_headers(here, at) and (at == 0 or not _SEPARATOR.match(here[at - 1].text[:_LONGEST_LOOKED_AT])):
+    if _opens_headers(mail, at) and (at == 0 or not _SEPARATOR.match(mail[at - 1].text[:_LONGEST_LOOKED_AT])):
         return clip(head)
     return None
 
 
 def _depth(line: str) -> int:
+    """Quotation depth: the number of leading `>`."""
     match = _QUOTE.match(line)
     return 0 if match is None else match.group().count(">")
 
 
-def _subject(here: Sequence[Line]) -> tuple[str, ...]:
+def _subject(mail: Sequence[Line]) -> tuple[str, ...]:
     """The subject of the message's own headers, if it has any."""
-    for line in here[:30]:
+    for line in mail[:30]:
         match = _HEADER.match(line.text)
         if match is not None and match.group(1).lower() in ("subject", "betreff"):
             return (clip(match.group(2)),)
@@ -60,30 +61,30 @@ def _subject(here: Sequence[Line]) -> tuple[str, ...]:
 
 
 def sections(text: str) -> list[Section]:
-    """A section a message or depth of quotation; its path the subject, and who is quoted."""
-    here = list(lines(text))
-    subject = _subject(here)
+    """One section per message or quotation depth; its path is the subject and the label of what is quoted."""
+    mail = list(lines(text))
+    subject = _subject(mail)
     starts: list[tuple[int, tuple[str, ...]]] = [(0, subject)]
     depth, label = 0, ""
-    for at, line in enumerate(here):
+    for at, line in enumerate(mail):
         if not line.text.strip():
             continue
-        new_label, new_depth = (_label(here, at) if at else None), _depth(line.text)
+        new_label, new_depth = (_label(mail, at) if at else None), _depth(line.text)
         if new_label is not None:
             label = new_label
         elif new_depth == depth:
             continue
         elif new_depth == 0:
-            label = ""  # an answer between or below the quotations
+            label = ""  # a reply between or below the quotations
         depth = new_depth
         starts.append((line.start, (*subject, label) if label else subject))
     return partition(starts, len(text))
 
 
 def looks_like(text: str) -> bool:
-    """Whether it begins with message headers, or attributes a quotation."""
-    here = sample(text)
-    if here and sum(_HEADER.match(line.text) is not None for line in here[:8]) >= 2:
+    """Whether the text begins with message headers, or has a quotation with its author."""
+    mail = sample(text)
+    if mail and sum(_HEADER.match(line.text) is not None for line in mail[:8]) >= 2:
         return True
-    quoted = sum(_depth(line.text) > 0 for line in here)
-    return quoted >= 2 and any(_attributes(here, at) for at in range(len(here)))
+    quoted = sum(_depth(line.text) > 0 for line in mail)
+    return quoted >= 2 and any(_attributes(mail, at) for at in range(len(mail)))

@@ -1,4 +1,4 @@
-"""Markdown: one section per heading."""
+"""Find the headings of Markdown: one section per heading."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NOT_A_TITLE = re.compile(r"\s*(?:$|[-*+>|#=]|\d{1,9}[.)]\s)")
 
 
-def _prose(here: Iterable[Line]) -> Iterator[Line]:
+def _prose(all_lines: Iterable[Line]) -> Iterator[Line]:
     """The lines outside fenced code."""
     fence = ""
-    for line in here:
+    for line in all_lines:
         match = _FENCE.match(line.text)
         if not fence and match is None:
             yield line
@@ -29,20 +29,20 @@ def _prose(here: Iterable[Line]) -> Iterator[Line]:
             fence = ""
 
 
-def _headings(here: Iterable[Line]) -> list[Heading]:
-    """The headings, marked by hashes or underlined."""
-    found: list[Heading] = []
+def _headings(all_lines: Iterable[Line]) -> list[Heading]:
+    """The headings, marked with hashes or underlined."""
+    headings: list[Heading] = []
     previous: Line | None = None
-    for line in _prose(here):
+    for line in _prose(all_lines):
         hashes = _HASHES.match(line.text)
         if hashes is not None:
             title = clip(line.text[hashes.end() :].strip().rstrip("#"))
-            found.append(Heading(line.start, line.end, len(hashes.group(1)), title))
+            headings.append(Heading(line.start, line.end, len(hashes.group(1)), title))
         elif previous is not None and previous.end == line.start and _UNDERLINE.match(line.text):
             level = 1 if "=" in line.text else 2
-            found.append(Heading(previous.start, line.end, level, clip(previous.text)))
+            headings.append(Heading(previous.start, line.end, level, clip(previous.text)))
         previous = line if hashes is None and not _NOT_A_TITLE.match(line.text) else None
-    return found
+    return headings
 
 
 def sections(text: str) -> list[Section]:
@@ -51,5 +51,5 @@ def sections(text: str) -> list[Section]:
 
 
 def looks_like(text: str) -> bool:
-    """Whether there are headings."""
+    """Whether there are at least two headings."""
     return len(_headings(sample(text))) >= 2

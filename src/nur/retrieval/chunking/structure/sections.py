@@ -1,4 +1,4 @@
-"""Sections: what the formats find in a text, and how headings nest."""
+"""Lines, headings and sections, which all formats share, and how headings nest."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _SAMPLE_LINES = 1_000
 
 
 class Line(NamedTuple):
-    """A line with its end, and where it begins."""
+    """A line with its line break, and its offset in the text."""
 
     start: int
     text: str
 
     @property
     def end(self) -> int:
-        """Where the next line begins."""
+        """Offset of the next line."""
         return self.start + len(self.text)
 
 
 class Section(NamedTuple):
-    """A stretch of the text and the path it stands under, outermost first."""
+    """A range of the text, and the path of headings above it, outermost first."""
 
     start: int
     end: int
@@ -37,10 +37,10 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A line under which others stand, up to the next of its level or a lower one."""
+    """A heading; its section ends at the next heading of the same level or a lower number."""
 
-    start: int  #: where its section begins: its own line, or the comments above it
-    body: int  #: where what stands under it begins
+    start: int  #: offset of its section: of its line, or of the comments above it
+    body: int  #: offset of the text below it
     level: int
     title: str
 
@@ -54,9 +54,9 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def sample(text: str) -> list[Line]:
-    """The first lines that are not blank: enough to recognise a format."""
-    here = lines(text[:_SAMPLE_CHARACTERS])
-    return list(islice((line for line in here if not line.text.isspace()), _SAMPLE_LINES))
+    """The first lines that are not blank, enough to recognise a format."""
+    first_lines = lines(text[:_SAMPLE_CHARACTERS])
+    return list(islice((line for line in first_lines if not line.text.isspace()), _SAMPLE_LINES))
 
 
 def clip(title: str) -> str:
@@ -66,7 +66,7 @@ def clip(title: str) -> str:
 
 
 def partition(starts: Sequence[tuple[int, tuple[str, ...]]], length: int) -> list[Section]:
-    """Sections from where each begins and its path; what comes before the first has no path."""
+    """Sections from the start and path of each; text before the first has no path."""
     if not starts or starts[0][0] > 0:
         starts = [(0, ()), *starts]
     ends = [*(start for start, _ in starts[1:]), length]
@@ -74,15 +74,14 @@ def partition(starts: Sequence[tuple[int, tuple[str, ...]]], length: int) -> lis
 
 
 def outline(text: str, headings: Sequence[Heading]) -> list[Section]:
-    """One section per heading. Its path has the headings above it and its own.
+    """One section per heading; its path is the headings above it and its own.
 
-    A heading with nothing between it and its first child shares the child's section: alone it
-    would be a chunk without content.
+    A heading without text before its first child shares the child's section: alone it would be a chunk without content.
     """
     starts: list[tuple[int, tuple[str, ...]]] = []
     above: list[Heading] = []
     pending: int | None = None
-    for heading, following in zip(headings, [*headings[1:], None], strict=False):  # no headings: no pairs
+    for heading, following in zip(headings, [*headings[1:], None], strict=False):  # [] and [None] if there are none
         while above and above[-1].level >= heading.level:
             above.pop()
         if len(above) >= _DEEPEST:
@@ -91,9 +90,9 @@ def outline(text: str, headings: Sequence[Heading]) -> list[Section]:
         start = heading.start if pending is None else pending
         pending = start if following is not None and _is_bare(text, heading, following) else None
         if pending is None:
-            starts.append((start, tuple(each.title for each in above)))
+            starts.append((start, tuple(one.title for one in above)))
     if pending is not None:
-        starts.append((pending, tuple(each.title for each in above)))
+        starts.append((pending, tuple(one.title for one in above)))
     return partition(starts, len(text))
 
 
