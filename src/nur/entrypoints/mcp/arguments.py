@@ -8,16 +8,21 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from nur.domain.errors import BadRequest
+from nur.domain.times import in_utc, parse_moment
+from nur.domain.urls import RULE, is_source_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pydantic_core import ErrorDetails
+
+    from nur.domain.times import Zone
 
 #: Longest value of the caller's that an error message repeats.
 ECHO = 60
@@ -165,6 +170,52 @@ def _range(model: type[Arguments], name: str) -> str:
     limits = model.model_json_schema()["properties"][name]
     low, high = limits.get("minimum"), limits.get("maximum")
     return f"between {low} and {high}" if high is not None else f"at least {low}"
+
+
+def checked_text(name: str, text: str) -> str:
+    """The text, if there is anything in it but blanks."""
+    if not text.strip():
+        raise BadRequest(f"{_label(name)} must not be blank")
+    return text
+
+
+def checked_said(name: str, text: str | None, zone: Zone) -> datetime | None:
+    """When something was said, as UTC: without an offset it is in `zone`, and a date alone is its noon there."""
+    if text is None:
+        return None
+    try:
+        return in_utc(parse_moment(text), zone)
+    except ValueError as error:
+        raise BadRequest(f"{name} {error}") from None
+
+
+def checked_moment(name: str, text: str | None) -> datetime | None:
+    """An ISO 8601 time as UTC; without a zone it is UTC already."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{name} must be an ISO 8601 time such as 2025-12-25T10:30:00Z") from None
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        raise BadRequest(f"{name} must lie between the years 1 and 9999") from None
+
+
+def checked_range(start: str | None, end: str | None) -> tuple[datetime | None, datetime | None]:
+    """`time_range_start` and `time_range_end` as UTC, in this order."""
+    first, last = checked_moment("time_range_start", start), checked_moment("time_range_end", end)
+    if first is not None and last is not None and first > last:
+        raise BadRequest("time_range_start must not be after time_range_end")
+    return first, last
+
+
+def checked_url(name: str, text: str | None) -> str | None:
+    """A URL of a harmless scheme."""
+    if text is not None and not is_source_url(text):
+        raise BadRequest(f"{name} {RULE}")
+    return text
 
 
 def _label(name: str) -> str:

@@ -12,7 +12,7 @@ from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
 from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
-from nur.entrypoints.mcp import results
+from nur.entrypoints.mcp.arguments import checked_moment, checked_said, checked_text, checked_url
 from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
@@ -21,14 +21,9 @@ from nur.entrypoints.mcp.parameters import (
     RetentionName,
     SensitivityName,
     VisibilityName,
-    checked_moment,
-    checked_said,
-    checked_text,
-    checked_url,
-    utc,
 )
 from nur.entrypoints.mcp.progress import reported
-from nur.entrypoints.mcp.tool import ToolSpec, prefixed
+from nur.entrypoints.mcp.tool import ToolSpec, answer, as_json, prefixed, utc
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -113,14 +108,14 @@ async def artifact_get(
         found["content"] = artifact.text
     if artifact.chunks is not None and artifact.note.is_chunked:
         found["chunks"] = [_chunk(artifact.note, stored) for stored in artifact.chunks]
-    return results.as_json(found)
+    return as_json(found)
 
 
 async def artifact_delete(services: "Services", caller: Caller, artifact_id: ArtifactId) -> CallToolResult:
     """Delete an artifact with all its chunks."""
     note = await services.forget(_checked_id(artifact_id), Kind.ARTIFACT, caller)
     chunks = note.chunk_count if note.is_chunked else 0
-    return results.answer(
+    return answer(
         f"Deleted artifact {artifact_id} and {chunks} chunks",
         {"artifact_id": artifact_id, "deleted": True, "chunks_deleted": chunks},
     )
@@ -130,7 +125,7 @@ async def artifact_reembed(services: "Services", caller: Caller, artifact_id: Ar
     """Embed an artifact again with the store's current model."""
     done = await services.reembed_artifact(_checked_id(artifact_id), caller)
     stored, model = done.stored, done.model
-    return results.as_json(
+    return as_json(
         {
             "artifact_id": stored.note.public_id,
             "num_chunks": len(stored.chunk_ids),
@@ -190,8 +185,8 @@ def _receipt(stored: "Stored", *, detailed: bool) -> CallToolResult:
         "index_state": stored.index_state,
     }
     if stored.outcome is Outcome.REPLACED:
-        return results.answer(f"Updated existing artifact {stored.note.public_id}", structured)
-    return results.as_json(structured)
+        return answer(f"Updated existing artifact {stored.note.public_id}", structured)
+    return as_json(structured)
 
 
 def metadata(note: "Note", model: "EmbeddingModel | None") -> dict[str, Any]:

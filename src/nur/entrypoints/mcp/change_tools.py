@@ -9,11 +9,12 @@ from pydantic import Field
 from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.times import day_of
-from nur.entrypoints.mcp import results, reviews
-from nur.entrypoints.mcp.parameters import READS, When, checked_text, utc, utc_seconds
-from nur.entrypoints.mcp.tool import ToolSpec, search_failed
+from nur.entrypoints.mcp import reviews
+from nur.entrypoints.mcp.arguments import checked_text
+from nur.entrypoints.mcp.parameters import READS, When
+from nur.entrypoints.mcp.tool import ToolSpec, answer, one_line, search_failed, utc, utc_seconds
 from nur.services.notes.reviews import ReviewAction
-from nur.services.search.timeline import TimelineRequest, one_line
+from nur.services.search.timeline import TimelineRequest, beginning
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -47,8 +48,8 @@ async def memory_timeline(
         limit=limit,
     )
     found = await services.timeline(request)
-    lines = [f"{one.window} [{results.one_line(one.note.public_id)}] {one.quote}" for one in found]
-    return results.answer("\n".join(lines) or NOTHING, {"entries": [_entry(one) for one in found]})
+    lines = [f"{one.window} [{one_line(one.note.public_id)}] {one.quote}" for one in found]
+    return answer("\n".join(lines) or NOTHING, {"entries": [_entry(one) for one in found]})
 
 
 async def _changes(
@@ -69,7 +70,7 @@ async def _changes(
             break
     found = found[-limit:]
     lines = [_change_line(one, services) for one in found]
-    return results.answer("\n".join(lines) or NOTHING, {"changes": [_change(one) for one in found], "cursor": cursor})
+    return answer("\n".join(lines) or NOTHING, {"changes": [_change(one) for one in found], "cursor": cursor})
 
 
 async def memory_review(
@@ -87,10 +88,10 @@ async def memory_review(
         raise BadRequest("review_id and decision go together; leave both out to list what waits")
     if review_id is not None and decision is not None:
         done = await services.reviews.act(review_id, ReviewAction(decision), caller, characters=4 * reviews.QUOTE)
-        return results.answer(reviews.review_lines(done, services.zone), {"reviews": [reviews.review(done)]})
+        return answer(reviews.review_lines(done, services.zone), {"reviews": [reviews.review(done)]})
     found = await services.reviews.list(caller, decided=False, limit=limit, characters=4 * reviews.QUOTE)
     text = "\n".join(reviews.review_lines(one, services.zone) for one in found)
-    return results.answer(text or "Nothing to review.", {"reviews": [reviews.review(one) for one in found]})
+    return answer(text or "Nothing to review.", {"reviews": [reviews.review(one) for one in found]})
 
 
 TOOLS = [
@@ -107,9 +108,9 @@ def _entry(one: "TimelineEntry") -> dict[str, Any]:
 
 def _change_line(one: "ListedChange", services: "Services") -> str:
     change = one.change
-    texts = [f'"{one_line(text)}"' for text in (one.before, one.after) if text]
+    texts = [f'"{beginning(text)}"' for text in (one.before, one.after) if text]
     by = [f"by [{one.superseded_by}]"] if one.superseded_by else []
-    name = f"[{results.one_line(change.public_id)}]" if change.public_id else "[erased]"
+    name = f"[{one_line(change.public_id)}]" if change.public_id else "[erased]"
     return " ".join([str(day_of(change.at, services.zone)), change.kind, name, *by, " -> ".join(texts)]).rstrip()
 
 
@@ -117,7 +118,7 @@ def _change(one: "ListedChange") -> dict[str, Any]:
     change = one.change
     shown = {"before": one.before, "after": one.after, "superseded_by": one.superseded_by}
     return {"id": change.public_id, "change": change.kind, "at": utc(change.at), "by": change.by} | {
-        name: value if name == "superseded_by" else one_line(value)
+        name: value if name == "superseded_by" else beginning(value)
         for name, value in shown.items()
         if value is not None
     }

@@ -11,20 +11,11 @@ from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, BriefRe
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
-from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.parameters import (
-    READS,
-    AsOf,
-    Limit,
-    MaxChars,
-    Project,
-    Query,
-    When,
-    checked_said,
-    checked_text,
-)
+from nur.entrypoints.mcp import hits
+from nur.entrypoints.mcp.arguments import checked_said, checked_text
+from nur.entrypoints.mcp.parameters import READS, AsOf, Limit, MaxChars, Project, Query, When
 from nur.entrypoints.mcp.structured_hits import structured
-from nur.entrypoints.mcp.tool import ToolSpec, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, answer, search_failed
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -41,7 +32,7 @@ async def memory_context(
     brief = await services.make_brief(
         BriefRequest(caller=caller, project=project or None, query=query or None, max_tokens=max_tokens)
     )
-    return results.answer(brief.text, {"brief": brief.text, "tokens": brief.tokens, "left_out": brief.left_out})
+    return answer(brief.text, {"brief": brief.text, "tokens": brief.tokens, "left_out": brief.left_out})
 
 
 async def search_everything(
@@ -68,7 +59,7 @@ async def search_everything(
             tool="search_everything",
         )
     )
-    return results.answer(hits.hybrid_text(result, everything, services.zone, detailed=False), structured(result))
+    return answer(hits.hybrid_text(result, everything, services.zone, detailed=False), structured(result))
 
 
 TOOLS = [ToolSpec(memory_context, READS, has_default_project=True), ToolSpec(search_everything, READS, search_failed)]

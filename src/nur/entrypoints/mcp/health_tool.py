@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult
 
-from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.parameters import READS
-from nur.entrypoints.mcp.tool import ToolSpec
+from nur.entrypoints.mcp.tool import ToolSpec, as_json
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -28,7 +27,7 @@ async def embedding_health(services: "Services") -> CallToolResult:
         found |= {"test_embedding_dimensions": probe.dimensions, "api_latency_ms": probe.latency_ms}
     else:
         found["error"] = probe.error
-    return results.as_json(found)
+    return as_json(found)
 
 
 TOOLS = [ToolSpec(embedding_health, READS)]

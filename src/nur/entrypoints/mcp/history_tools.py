@@ -10,9 +10,9 @@ from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter, Order
 from nur.domain.kinds import TURNS
 from nur.domain.search import EmptyReason
-from nur.entrypoints.mcp import results
-from nur.entrypoints.mcp.parameters import READS, Said, checked_said, checked_text, utc_seconds
-from nur.entrypoints.mcp.tool import ToolSpec, prefixed
+from nur.entrypoints.mcp.arguments import checked_said, checked_text
+from nur.entrypoints.mcp.parameters import READS, Said
+from nur.entrypoints.mcp.tool import ToolSpec, answer, one_line, prefixed, utc_seconds
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -42,8 +42,8 @@ async def history_append(
         caller=caller,
         on_failure=services.on_failure.for_tools,
     )
-    return results.answer(
-        f"Appended turn {turn_index} to {results.one_line(conversation_id)}",
+    return answer(
+        f"Appended turn {turn_index} to {one_line(conversation_id)}",
         {"turn_id": stored.note.public_id, "outcome": stored.outcome, "index_state": stored.index_state},
     )
 
@@ -62,9 +62,9 @@ async def history_get(
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
         empty = structured | {"reason": EmptyReason.NOTHING_STORED}
-        return results.answer(f"No history for {results.one_line(conversation_id)}.", empty)
-    lines = [f"{note.meta.role}: {results.one_line(text)}" for note, text in turns]
-    return results.answer("\n".join(lines), structured)
+        return answer(f"No history for {one_line(conversation_id)}.", empty)
+    lines = [f"{note.meta.role}: {one_line(text)}" for note, text in turns]
+    return answer("\n".join(lines), structured)
 
 
 TOOLS = [

@@ -9,8 +9,7 @@ from nur.domain.kinds import collections_of
 from nur.domain.notes import Kind
 from nur.domain.search import BOUNDARY
 from nur.domain.times import day_of
-from nur.entrypoints.mcp.parameters import utc
-from nur.entrypoints.mcp.results import one_line, quoted
+from nur.entrypoints.mcp.tool import one_line, quoted, utc
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel

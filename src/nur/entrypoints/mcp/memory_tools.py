@@ -12,23 +12,11 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
-from nur.entrypoints.mcp import hits, results, reviews
-from nur.entrypoints.mcp.parameters import (
-    DETAILED,
-    READS,
-    AsOf,
-    Confidence,
-    Project,
-    Query,
-    ResponseFormat,
-    Said,
-    When,
-    checked_said,
-    checked_text,
-    utc_seconds,
-)
+from nur.entrypoints.mcp import hits, reviews
+from nur.entrypoints.mcp.arguments import checked_said, checked_text
+from nur.entrypoints.mcp.parameters import DETAILED, READS, AsOf, Confidence, Project, Query, ResponseFormat, Said, When
 from nur.entrypoints.mcp.structured_hits import structured
-from nur.entrypoints.mcp.tool import ToolSpec, prefixed, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, answer, one_line, prefixed, search_failed, shortened, utc_seconds
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -67,15 +55,15 @@ async def memory_store(
         on_failure=services.on_failure.for_tools,
     )
     note = stored.note
-    lines = [f"Stored memory [{note.public_id}]: {results.shortened(content)}"]
+    lines = [f"Stored memory [{note.public_id}]: {shortened(content)}"]
     lines += [f"Replaced [{replaces}]; it stays as history."] if replaces else []
     lines += [reviews.similar_line(one, services.zone) for one in stored.similar]
-    answer: dict[str, Any] = {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state}
+    fields: dict[str, Any] = {"memory_id": note.public_id, "outcome": stored.outcome, "index_state": stored.index_state}
     if replaces:
-        answer["replaced"] = replaces
+        fields["replaced"] = replaces
     if stored.similar:
-        answer["similar"] = [reviews.similar(one) for one in stored.similar]
-    return results.answer("\n".join(lines), answer)
+        fields["similar"] = [reviews.similar(one) for one in stored.similar]
+    return answer("\n".join(lines), fields)
 
 
 async def memory_search(
@@ -104,7 +92,7 @@ async def memory_search(
     )
     detailed = response_format == DETAILED
     text = _found(result, services.zone, detailed=detailed)
-    return results.answer(text, structured(result, detailed=detailed, memories_only=True))
+    return answer(text, structured(result, detailed=detailed, memories_only=True))
 
 
 async def memory_list(
@@ -123,12 +111,12 @@ async def memory_list(
     found = await services.list_notes(where, caller, limit=limit)
     if not found:
         empty = {"memories": [], "reason": EmptyReason.NOTHING_STORED}
-        return results.answer(f"{NOTHING} {nothing_stored(where)}", empty)
+        return answer(f"{NOTHING} {nothing_stored(where)}", empty)
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
     newer = await services.reviews.superseded([note for note, _ in found], caller)
     lines = [_line(note, text) + _replaced(newer.get(note.public_id)) for note, text in found]
     memories = [_memory(note, text) | _newer(newer.get(note.public_id)) for note, text in found]
-    return results.answer("\n".join([f"Found {count}:", *lines]), {"memories": memories})
+    return answer("\n".join([f"Found {count}:", *lines]), {"memories": memories})
 
 
 async def memory_delete(
@@ -140,7 +128,7 @@ async def memory_delete(
     if not memory_id.startswith("mem_"):
         raise BadRequest("Invalid memory_id: must start with 'mem_'")
     await services.forget(memory_id, Kind.MEMORY, caller)
-    return results.answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
+    return answer(f"Deleted memory: {memory_id}", {"memory_id": memory_id, "deleted": True})
 
 
 TOOLS = [
@@ -161,30 +149,29 @@ TOOLS = [
 async def _conversations(services: "Services", caller: Caller, limit: int) -> CallToolResult:
     page = await services.list_conversations(caller, limit=limit, characters=LISTED)
     lines = [
-        f"[{results.one_line(one.conversation_id)}] {one.turns} turns, last {one.last_at:%Y-%m-%d}: "
-        f"{results.shortened(one.opening)}"
+        f"[{one_line(one.conversation_id)}] {one.turns} turns, last {one.last_at:%Y-%m-%d}: {shortened(one.opening)}"
         for one in page.conversations
     ]
     listed = [
         {"conversation_id": one.conversation_id, "turns": one.turns, "last_at": utc_seconds(one.last_at)}
         for one in page.conversations
     ]
-    return results.answer("\n".join(lines) or "No conversations found.", {"conversations": listed})
+    return answer("\n".join(lines) or "No conversations found.", {"conversations": listed})
 
 
 async def _artifacts(services: "Services", caller: Caller, limit: int) -> CallToolResult:
     where = NoteFilter(tenant=caller.tenant, kinds=frozenset({Kind.ARTIFACT}))
     found = await services.list_notes(where, caller, limit=limit, characters=LISTED)
     lines = [
-        f"[{note.public_id}] ({note.meta.type}, {results.one_line(note.meta.source_system or '')}, "
-        f"{note.said_at:%Y-%m-%d}): {results.shortened(note.meta.title or text)}"
+        f"[{note.public_id}] ({note.meta.type}, {one_line(note.meta.source_system or '')}, "
+        f"{note.said_at:%Y-%m-%d}): {shortened(note.meta.title or text)}"
         for note, text in found
     ]
     listed = [
         {"artifact_id": note.public_id, "title": note.meta.title, "ts": utc_seconds(note.meta.occurred_at)}
         for note, _ in found
     ]
-    return results.answer("\n".join(lines) or "No artifacts found.", {"artifacts": listed})
+    return answer("\n".join(lines) or "No artifacts found.", {"artifacts": listed})
 
 
 def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
@@ -201,7 +188,7 @@ def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
 
 
 def _line(note: "Note", text: str) -> str:
-    return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {results.one_line(text)}"
+    return f"[{note.public_id}] ({note.meta.type}, conf={note.meta.confidence}): {one_line(text)}"
 
 
 def _replaced(newer: str | None) -> str:

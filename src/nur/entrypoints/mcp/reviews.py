@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nur.domain.decisions import DecisionKind, Relation
 from nur.domain.times import day_of
-from nur.entrypoints.mcp.parameters import utc
-from nur.entrypoints.mcp.results import one_line, shortened
+from nur.entrypoints.mcp.tool import one_line, shortened, utc
 
 if TYPE_CHECKING:
     from nur.domain.notes import Note

@@ -12,8 +12,8 @@ from nur.domain.filters import NoteFilter
 from nur.domain.kinds import TURNS
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
-from nur.entrypoints.mcp import hits, results
-from nur.entrypoints.mcp.arguments import Arguments, check
+from nur.entrypoints.mcp import hits
+from nur.entrypoints.mcp.arguments import Arguments, check, checked_range, checked_said, checked_text
 from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
@@ -27,12 +27,9 @@ from nur.entrypoints.mcp.parameters import (
     SensitivityName,
     VisibilityName,
     When,
-    checked_range,
-    checked_said,
-    checked_text,
 )
 from nur.entrypoints.mcp.structured_hits import structured
-from nur.entrypoints.mcp.tool import ToolSpec, search_failed
+from nur.entrypoints.mcp.tool import ToolSpec, answer, search_failed, shortened
 
 if TYPE_CHECKING:
     from nur.bootstrap import Services
@@ -99,7 +96,7 @@ async def artifact_search(  # the specification's parameters
     )
     detailed = response_format == DETAILED
     text = hits.artifact_text(result, services.zone, detailed=detailed)
-    return results.answer(text, structured(result, detailed=detailed))
+    return answer(text, structured(result, detailed=detailed))
 
 
 async def hybrid_search(  # the specification's parameters
@@ -141,7 +138,7 @@ async def hybrid_search(  # the specification's parameters
     )
     detailed = response_format == DETAILED
     text = hits.hybrid_text(result, kinds, services.zone, detailed=detailed)
-    return results.answer(text, structured(result, detailed=detailed))
+    return answer(text, structured(result, detailed=detailed))
 
 
 TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search, READS, search_failed)]
@@ -150,7 +147,7 @@ TOOLS = [ToolSpec(artifact_search, READS, search_failed), ToolSpec(hybrid_search
 def _filter(caller: Caller, kinds: frozenset[Kind], conversation_id: str | None, filters: dict[str, Any]) -> NoteFilter:
     unknown = next((name for name in filters if name not in SearchFilters.model_fields), None)
     if unknown is not None:
-        raise BadRequest(f"Invalid filter: {results.shortened(unknown, 60)}")
+        raise BadRequest(f"Invalid filter: {shortened(unknown, 60)}")
     found = check(SearchFilters, filters)
     occurred_from, occurred_to = checked_range(found["time_range_start"], found["time_range_end"])
     return NoteFilter(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nur.domain.documents import location
 from nur.domain.kinds import KINDS
 from nur.domain.notes import Sensitivity
-from nur.entrypoints.mcp.parameters import utc, utc_seconds
+from nur.entrypoints.mcp.tool import utc, utc_seconds
 
 if TYPE_CHECKING:
     from nur.domain.embedding import EmbeddingModel

@@ -1,25 +1,26 @@
-"""A tool whose arguments and failures are ours to word."""
+"""What every tool shares: checked arguments, and results for the model and for programs."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations  # noqa: TC002  # a field of a pydantic model
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, SkipValidation
 
 from nur.domain.access import LOCAL, Caller
 from nur.domain.errors import EmbedderDown, KeyRefused, NurError, StoreDown
-from nur.entrypoints.mcp import results
 from nur.entrypoints.mcp.arguments import Arguments, arguments_of, check, schema_of
 from nur.observability.events import EventLog, traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
 
     from mcp.server.mcpserver import Context
 
@@ -34,6 +35,10 @@ PROJECT_HEADER = "X-Nur-Project"
 LONGEST_PROJECT = 200
 #: Parameters of a tool's function that it gets from us, not from the caller.
 SERVICES, CONTEXT, CALLER = "services", "context", "caller"
+#: Characters of a memory that the receipt repeats.
+RECEIPT = 100
+#: Before each further line of stored text.
+INDENT = " " * 4
 
 
 def verbatim(error: NurError) -> str:
@@ -78,7 +83,7 @@ class CheckedTool(Tool):
 
     @classmethod
     def make(cls, spec: ToolSpec, services: ServicesProvider) -> CheckedTool:
-        """The tool of an spec."""
+        """The tool of a spec."""
         model = arguments_of(spec.function, skip=frozenset({SERVICES, CONTEXT, CALLER}))
         base = Tool.from_function(_nothing, name=spec.function.__name__, structured_output=False)
         return cls(
@@ -112,11 +117,11 @@ class CheckedTool(Tool):
                     return await self.fn(**checked, **passed, services=services)
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
-                return results.failure(error, self.worded(error))
+                return failure(error, self.worded(error))
             except Exception:  # noqa: BLE001  # a bug: the client learns that, the log learns where
                 log.crash("tool_crashed", tool=self.name)
                 bug = NurError("Internal error. The server's log has the details.")
-                return results.failure(bug, str(bug))
+                return failure(bug, str(bug))
 
 
 def _client_project(context: Context[Any, Any]) -> str | None:
@@ -128,3 +133,57 @@ def _client_project(context: Context[Any, Any]) -> str | None:
 
 async def _nothing() -> None:
     """Stands in where the SDK wants to read a signature: ours are read by `arguments_of`."""
+
+
+def answer(text: str, structured: dict[str, Any]) -> CallToolResult:
+    """A text for the model, and the same for programs."""
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+
+
+def as_json(structured: dict[str, Any]) -> CallToolResult:
+    """For the tools that the specification lets return a dictionary."""
+    return answer(json_text(structured), structured)
+
+
+def json_text(structured: dict[str, Any]) -> str:
+    """A dictionary as a text for the model."""
+    return json.dumps(structured, ensure_ascii=False, indent=2)
+
+
+def failure(error: NurError, text: str) -> CallToolResult:
+    """An error result: the message, a stable code, and whether to retry."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)],
+        structured_content={"code": error.code, "message": text, "retryable": error.retryable},
+        is_error=True,
+    )
+
+
+def one_line(text: str) -> str:
+    """Stored text on one line, so that its line breaks cannot forge another hit."""
+    return " ".join(text.split())
+
+
+def quoted(text: str) -> str:
+    """Stored text with its own lines, each after the first indented, so that none can forge another hit.
+
+    Rows of a table, lines of code, list items and messages say less on one line. Blank lines are left out.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return f"\n{INDENT}".join([lines[0].lstrip(), *lines[1:]]) if lines else ""
+
+
+def shortened(text: str, most: int = RECEIPT) -> str:
+    """One line, cut with dots where it is longer."""
+    line = one_line(text)
+    return line if len(line) <= most else line[:most].rstrip() + "..."
+
+
+def utc(moment: datetime | None) -> str | None:
+    """ISO 8601 with a Z, or None."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+
+
+def utc_seconds(moment: datetime | None) -> str | None:
+    """ISO 8601 with a Z, without fractions of a second, or None: for short answers."""
+    return utc(moment.replace(microsecond=0)) if moment is not None else None

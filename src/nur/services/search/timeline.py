@@ -144,7 +144,7 @@ class Timeline:
 
     def _entry(self, note: Note, text: str) -> TimelineEntry:
         said = day_of(note.said_at, self.zone)
-        quote = one_line(text)
+        quote = beginning(text)
         named = [one.window for one in find_times(quote, said)]
         return TimelineEntry(named[0] if named else _whole_day(said), note.said_at, note, quote)
 
@@ -153,7 +153,7 @@ class Timeline:
         return any(entry.window.overlaps(window) or said.overlaps(window) for window in windows)
 
 
-def one_line(text: str) -> str:
+def beginning(text: str) -> str:
     """The beginning of a text on one line, cut between words."""
     line = " ".join(text[: 4 * QUOTE].split())
     return line if len(line) <= QUOTE else line[:QUOTE].rsplit(" ", 1)[0] + "…"
