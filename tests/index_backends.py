@@ -15,10 +15,10 @@ from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.adapters.pgvector.vector_index import PgVectorIndex
 from nur.adapters.qdrant.client import connect
 from nur.adapters.qdrant.vector_index import QdrantVectorIndex
-from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.mapping import note_values
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.runner import PostgresRunner
+from nur.adapters.sql.runner import StoreCondition
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.adapters.sql.vectors import add_vectors
 from nur.domain.access import DEFAULT_TENANT

@@ -1,4 +1,6 @@
-"""The rows of the flat index: blocks of vectors with their keys and filter columns.
+"""The rows of the flat index: blocks of encoded vectors with their keys and filter columns.
+
+A vector is kept whole, or as the signs of its coordinates.
 
 Everything here changes on the event loop; only `Snapshot.search` runs in threads. Three habits make that safe without a
 lock. Growing adds a block and moves nothing. A row is written whole before `alive` shows it. A freed row is used again
@@ -9,7 +11,7 @@ no longer counts: its answer is not read).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +23,95 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from nur.adapters.flat.encodings import Encoding, Rows, Scores
     from nur.adapters.flat.filters import Condition, Mask
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note, NoteId
+    from nur.ports.embedder import Floats
 
+Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.uint64]
+Scores: TypeAlias = npt.NDArray[np.float32]
 Keys: TypeAlias = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 4096  #: a scan's temporary arrays stay in the processor's cache
+_WORD_BITS = 64
+
+
+def unit(vectors: Floats) -> Floats:
+    """Rows of length one, so that a dot product is a cosine; a zero row stays zero."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+
+
+class Encoding(Protocol):
+    """One way of keeping vectors."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether a score is the cosine itself; else it only orders candidates."""
+        ...
+
+    def empty(self, rows: int) -> Rows:
+        """Room for that many vectors."""
+        ...
+
+    def encode(self, vectors: Floats) -> Rows:
+        """Vectors as they are kept, a row each."""
+        ...
+
+    def scores(self, rows: Rows, query: Rows) -> Scores:
+        """How near each row is to an encoded query; higher is nearer."""
+        ...
+
+
+class Whole:
+    """float32 coordinates: the score is the cosine."""
+
+    exact = True
+
+    def __init__(self, dimensions: int) -> None:
+        self._dimensions = dimensions
+
+    def empty(self, rows: int) -> Rows:
+        """Room for that many vectors."""
+        return np.zeros((rows, self._dimensions), np.float32)
+
+    def encode(self, vectors: Floats) -> Rows:
+        """Unit vectors."""
+        return unit(vectors)
+
+    def scores(self, rows: Rows, query: Rows) -> Scores:
+        """The cosines: one matrix-vector product."""
+        return np.asarray(rows @ query[0], np.float32)
+
+
+class Signs:
+    """One bit a coordinate: whether it lies above the store's mean.
+
+    Real models' vectors share a direction; with it taken off, the bits tell texts apart (recall .994 of 200 candidates
+    against .973 with it).
+    """
+
+    exact = False
+
+    def __init__(self, mean: Floats) -> None:
+        self._mean = mean
+        self._words = -(-len(mean) // _WORD_BITS)
+
+    def empty(self, rows: int) -> Rows:
+        """Room for that many vectors."""
+        return np.zeros((rows, self._words), np.uint64)
+
+    def encode(self, vectors: Floats) -> Rows:
+        """Sign bits in words; the last word is filled up with zeros, which are equal everywhere."""
+        packed = np.packbits(unit(vectors) > self._mean, axis=1)
+        padded = np.zeros((len(packed), self._words * _WORD_BITS // 8), np.uint8)
+        padded[:, : packed.shape[1]] = packed
+        return padded.view(np.uint64)
+
+    def scores(self, rows: Rows, query: Rows) -> Scores:
+        """Minus the number of signs that differ."""
+        differing = np.bitwise_count(rows.view(np.uint64) ^ query[0].view(np.uint64))
+        return np.asarray(-differing.sum(axis=1, dtype=np.uint16).astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)

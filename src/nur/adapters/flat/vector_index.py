@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import numpy as np
 
 from nur.adapters.flat import loading as filling
-from nur.adapters.flat.encodings import Signs, Whole, unit
-from nur.adapters.flat.table import Table
+from nur.adapters.flat.table import Signs, Table, Whole, unit
 from nur.domain.notes import ChunkKey, Status
 from nur.ports.vector_index import IndexHealth, Neighbour
 
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
-    from nur.adapters.flat.encodings import Rows
     from nur.adapters.flat.loading import Fetch, Load
-    from nur.adapters.flat.table import Scored
+    from nur.adapters.flat.table import Rows, Scored
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock

@@ -1,13 +1,13 @@
-"""SqlChangeLog: the audit log, read as a feed of changes."""
+"""The audit log: who changed what, and when. `audit` adds a line; SqlChangeLog reads the lines as a feed of changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, insert, select, text, tuple_
 
-from nur.adapters.sql.audit import wait_for_writers
+from nur.adapters.sql.idempotency import keep_reservation
 from nur.adapters.sql.tables import audit_log, memory_notes, note_versions
 from nur.domain.changes import Change, ChangeKind
 from nur.domain.notes import NoteId
@@ -19,8 +19,52 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from nur.adapters.sql.runner import Runner
+    from nur.domain.access import WriteContext
+    from nur.domain.notes import Note
 
 _audit, _notes, _versions = audit_log.c, memory_notes.c, note_versions.c
+
+#: Every writer holds this lock, shared, until it commits. Once it can be taken alone, no earlier line is missing.
+WRITERS_LOCK = 5_202_013
+
+_INSERT_LINE = insert(audit_log)
+_SHARE = text("SELECT pg_advisory_xact_lock_shared(:key)")
+_WAIT = text("SELECT pg_advisory_xact_lock(:key)")
+
+
+def audit(
+    connection: Connection,
+    note: Note,
+    action: str,
+    context: WriteContext,
+    change: ChangeKind | None = None,
+    *,
+    other: NoteId | None = None,
+) -> None:
+    """Add a line, in the transaction of the change. `change` is None where a note was only embedded or chunked again.
+
+    Raises CallInProgress when the call has lost its idempotency key.
+    """
+    if context.reservation is not None:
+        keep_reservation(connection, context, context.reservation)
+    if connection.dialect.name == "postgresql":  # line numbers are drawn before lines are committed
+        connection.execute(_SHARE, {"key": WRITERS_LOCK})
+    connection.execute(
+        _INSERT_LINE,
+        {
+            "at": context.now,
+            "tenant_id": note.tenant,
+            "principal": context.principal.name,
+            "action": action,
+            "note_id": note.note_id,
+            "public_id": note.public_id,
+            "revision": note.revision,
+            "call_id": context.call_id,
+            "change": None if change is None else change.value,
+            "version": note.version,
+            "other_id": other,
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +79,7 @@ class SqlChangeLog:
         if last <= after:
             return after
         # Whoever drew a lower number before the line above could be seen still holds the lock, or is done.
-        await self.run.write(wait_for_writers)
+        await self.run.write(_wait_for_writers)
         return last
 
     async def page(
@@ -55,6 +99,15 @@ class SqlChangeLog:
     async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
         """The first characters of texts that notes had, by note and version."""
         return await self.run.read(_texts, versions, characters) if versions else {}
+
+
+def _wait_for_writers(connection: Connection) -> None:
+    """Return when every line numbered so far is committed or rolled back.
+
+    SQLite needs no wait: it has one writer, so lines are numbered in the order of commits.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(_WAIT, {"key": WRITERS_LOCK})
 
 
 def _last(connection: Connection, tenant: str) -> int:
@@ -108,8 +161,8 @@ def _texts(
         (_versions.note_id, _versions.version, _versions.text),
         (_notes.note_id, _notes.version, _notes.text),
     )
-    for note_id, version, text in sources:
-        query = select(note_id, version, func.substr(text, 1, characters).label("text"))
+    for note_id, version, content in sources:
+        query = select(note_id, version, func.substr(content, 1, characters).label("text"))
         for row in connection.execute(query.where(tuple_(note_id, version).in_(wanted))):
             found[NoteId(row.note_id), row.version] = row.text
     return found

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, Select, cast, func, select
 
-from nur.adapters.sql.columns import one_of
-from nur.adapters.sql.filters import chunks_matching
+from nur.adapters.sql.filters import chunks_matching, one_of
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,

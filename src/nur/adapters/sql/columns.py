@@ -1,4 +1,4 @@
-"""Column types, and lists of values, that mean the same in every database."""
+"""Column types that mean the same in every database."""
 
 from __future__ import annotations
 
@@ -6,27 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ARRAY, BigInteger, DateTime, LargeBinary, any_, bindparam, types
+from sqlalchemy import BigInteger, DateTime, LargeBinary, types
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from sqlalchemy import Column, ColumnElement, Connection, Dialect
+    from sqlalchemy import Dialect
 
     from nur.ports.embedder import Floats
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-
-
-def one_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
-    """Whether the column has one of these values: on PostgreSQL one parameter, however many there are.
-
-    A list is another statement for each length, and SQLAlchemy, the driver and PostgreSQL each read it from the start.
-    """
-    if connection.dialect.name == "sqlite":
-        return column.in_(values)
-    return column == any_(bindparam(None, list(values), type_=ARRAY(column.type), unique=True))
 
 
 class Moment(types.TypeDecorator[datetime]):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, insert, or_, select, tuple_
 
-from nur.adapters.sql.audit import audit
-from nur.adapters.sql.columns import one_of
+from nur.adapters.sql.changes import audit
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, records, to_note
 from nur.adapters.sql.suggestions import alike, suggest
@@ -36,7 +35,6 @@ _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
 #: Notes that supersede each other one after the other: more are refused, for they would be walked with every decision.
 LONGEST_CHAIN = 1_000
 _SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
-_ANY = select(_decided.newer_id).limit(1)
 
 
 class Superseder(NamedTuple):
@@ -89,11 +87,6 @@ class SqlDecisionStore:
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
         """The decisions of a tenant, by their pairs."""
         return await self.run.read(_page, tenant, after, limit)
-
-
-def any_superseded(connection: Connection, note_ids: Sequence[NoteId]) -> bool:
-    """Whether a decision is about one of these notes: mostly not, and this costs next to nothing."""
-    return connection.execute(_ANY.where(one_of(connection, _decided.older_id, note_ids))).first() is not None
 
 
 def superseders(

@@ -1,10 +1,10 @@
-"""A NoteFilter as SQL."""
+"""Conditions in SQL: a NoteFilter, and lists of values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BindParameter, ColumnElement, String, and_, literal_column, or_
+from sqlalchemy import ARRAY, BindParameter, ColumnElement, String, and_, any_, bindparam, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -13,8 +13,10 @@ from nur.domain.kinds import TURNS
 from nur.domain.notes import SHARED, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
+    from sqlalchemy import Column, Connection
     from sqlalchemy.sql.compiler import SQLCompiler
 
     from nur.domain.filters import NoteFilter
@@ -88,3 +90,13 @@ def _conditions(where: NoteFilter, now: datetime | BindParameter[Any]) -> Column
         shared = _notes.visibility_scope.in_(sorted(scope.value for scope in SHARED))
         conditions.append(or_(shared, _notes.owner_id == where.visible_to))
     return and_(*conditions)
+
+
+def one_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    """Whether the column has one of these values: on PostgreSQL one parameter, however many there are.
+
+    A list would be a new statement for each length, which SQLAlchemy, the driver and PostgreSQL would each parse again.
+    """
+    if connection.dialect.name == "sqlite":
+        return column.in_(values)
+    return column == any_(bindparam(None, list(values), type_=ARRAY(column.type), unique=True))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sqlalchemy import select
 
-from nur.adapters.sql.columns import one_of
+from nur.adapters.sql.filters import one_of
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from nur.adapters.sql import derivations, outbox
-from nur.adapters.sql.audit import audit
+from nur.adapters.sql.changes import audit
 from nur.adapters.sql.mapping import chunk_values, note_values, piece_values
 from nur.adapters.sql.search_log import forget_note
 from nur.adapters.sql.suggestions import compare, drop_suggestions

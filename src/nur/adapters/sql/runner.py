@@ -1,22 +1,55 @@
-"""Runner: how the stores run their queries. Each database has its own."""
+"""Runner: how the stores run their queries, and the condition of the database that they have shown."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+
+from nur.domain.errors import NurError, StoreDamaged, StoreFull, StoreUnusable
+from nur.observability.events import EventLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sqlalchemy import Connection
 
-    from nur.adapters.sql.condition import StoreCondition
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
+log = EventLog("Store")
+
+
+class StoreCondition:
+    """Keeps the last failure until the store works again. Damage stays until the store is opened again."""
+
+    def __init__(self, cause_of: Callable[[BaseException], str]) -> None:
+        self._cause_of = cause_of
+        self.problem: NurError | None = None  #: why the store could not be used; None: nothing is known to be wrong
+
+    def failed(self, error: NurError) -> None:
+        """A read or write failed because of the store. Logs each kind of failure once."""
+        if isinstance(self.problem, StoreDamaged):
+            return
+        if type(error) is not type(self.problem):
+            write = log.critical if isinstance(error, StoreUnusable) else log.error
+            cause = self._cause_of(error.__cause__ or error)
+            write("store_failed", error=error.code, cause=cause, message=str(error))
+        self.problem = error
+
+    def read(self) -> None:
+        """A read succeeded. On a full disk reads do, and writes do not."""
+        if self.problem is not None and not isinstance(self.problem, StoreFull):
+            self.wrote()
+
+    def wrote(self) -> None:
+        """A write was committed."""
+        if self.problem is None or isinstance(self.problem, StoreDamaged):
+            return
+        self.problem = None
+        log.info("store_recovered")
+
 
 class Runner(Protocol):
-    """Runs a function of a connection as one transaction, off the event loop."""
+    """Runs a function of a connection as one transaction, off the event loop. Each database has its own."""
 
     @property
     def condition(self) -> StoreCondition:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select
 
-from nur.adapters.sql.columns import one_of
+from nur.adapters.sql.filters import one_of
 from nur.adapters.sql.tables import memory_hits, memory_notes, search_trace_items, search_traces
 from nur.domain.notes import ChunkKey, NoteId
 from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, TraceItem

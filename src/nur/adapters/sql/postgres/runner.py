@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-    from nur.adapters.sql.condition import StoreCondition
+    from nur.adapters.sql.runner import StoreCondition
 
 
 _FULL = "53100"

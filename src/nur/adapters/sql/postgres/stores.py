@@ -9,7 +9,6 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from nur.adapters.sql import migrations
-from nur.adapters.sql.condition import StoreCondition
 from nur.adapters.sql.folder import DataFolder
 from nur.adapters.sql.idempotency import SqlIdempotencyStore
 from nur.adapters.sql.migrations import OURS, History
@@ -17,6 +16,7 @@ from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 from nur.adapters.sql.postgres.presence import Presence
 from nur.adapters.sql.postgres.runner import PostgresRunner, cause_of, reason
+from nur.adapters.sql.runner import StoreCondition
 from nur.adapters.sql.stores import SqlStores
 from nur.domain.errors import BadConfiguration
 

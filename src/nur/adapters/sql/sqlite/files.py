@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from nur.adapters.sql.condition import StoreCondition
+from nur.adapters.sql.runner import StoreCondition
 from nur.adapters.sql.sqlite.failures import cause_of
 from nur.domain.errors import BadConfiguration, StoreForeign, StoreFull, StoreMissing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nur.adapters.flat.encodings import Signs, Whole, unit
+from nur.adapters.flat.table import Signs, Whole, unit
 
 
 def test_a_zero_vector_stays_zero() -> None:
