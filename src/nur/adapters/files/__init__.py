@@ -1,1 +1,1 @@
-"""Files that others made: one parser per format, run in a child process with limits on time and memory."""
+"""Reading files: one parser per format, run in a child process with limits on time and memory."""

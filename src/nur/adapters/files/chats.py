@@ -1,4 +1,4 @@
-"""Conversations as text: one paragraph per message, with its time and its speaker."""
+"""Turns conversations into text: one paragraph per message, with its time and speaker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-#: A longer conversation keeps no list of its messages: each still has its time in the text.
+#: Messages of longer conversations get no place of their own; their times are still in the text.
 MOST_LISTED = 200
 
 
@@ -35,15 +35,15 @@ def conversation(
     url: str | None = None,
     type_: str = "chat",
 ) -> Document:
-    """The document of a conversation, `[2026-03-01 14:05] Ada: text` per message; times are UTC."""
-    built = TextBuilder()
+    """A conversation as one document, with `[2026-03-01 14:05] Ada: text` per message. Times are UTC."""
+    builder = TextBuilder()
     for message in messages:
         if message.id and len(messages) <= MOST_LISTED:
-            built.place(f"message {message.id}")
-        built.add(paragraph(message.speaker, message.text, stamp(message.at)))
+            builder.place(f"message {message.id}")
+        builder.add(paragraph(message.speaker, message.text, stamp(message.at)))
     times = [message.at for message in messages if message.at is not None]
     return Document(
-        text=built.text,
+        text=builder.text,
         type=type_,
         title=title,
         participants=tuple(dict.fromkeys(message.speaker for message in messages)),
@@ -52,17 +52,17 @@ def conversation(
         part=source_id,
         source_system=system,
         source_id=source_id,
-        places=built.places,
+        places=builder.places,
         metadata={"messages": len(messages)},
     )
 
 
 def paragraph(speaker: str, text: str, stamp: str) -> str:
-    """One message. Further lines are indented: nothing that is quoted in a message looks like another speaker's."""
+    """One message as text. Later lines are indented, so that quoted text does not look like another message."""
     name = " ".join(speaker.replace(":", " ").split())
     return f"{stamp}{name}: " + "\n  ".join(text.strip().splitlines())
 
 
 def stamp(at: datetime | None) -> str:
-    """A message's time, to be put before its speaker."""
+    """A message's time, as the prefix of its paragraph; empty if unknown."""
     return "" if at is None else f"[{at:%Y-%m-%d %H:%M}] "

@@ -1,4 +1,4 @@
-"""The parent's side: one parser process, kept for the next file, and replaced when a file was too much for it."""
+"""The parent's side of the parser process, which is reused for later files and replaced after a failure."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 log = EventLog("FileReader")
 
-#: All documents of one file, as they come over the pipe.
+#: Limit for all documents of one file, as sent over the pipe.
 MOST_ANSWER_BYTES = 256 * 1024 * 1024
-#: A process is replaced after so many files: parsers leak.
+#: A process is replaced after this many files, because parsers leak memory.
 FILES_PER_PROCESS = 500
-#: What a parser needs of the environment: neither keys nor settings.
+#: Environment variables passed to the parser process: no keys, no settings.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "TEMP", "LD_LIBRARY_PATH")
 
 
 class ChildFileReader:
-    """Reads files in a child process; a file that needs too much time or memory ends the process and nothing else."""
+    """Reads files in a child process. A file that needs too much time or memory ends only that process."""
 
     version = READER_VERSION
 
@@ -44,32 +44,32 @@ class ChildFileReader:
     async def read(self, name: str, data: bytes) -> list[Document]:
         """The file's documents. Raises FileRefused."""
         async with self._lock:
-            clean = False
+            reusable = False
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    process = await self._ready()
-                    found, refused, spent = await self._exchange(process, name, data)
-                clean = not spent and self._files < FILES_PER_PROCESS
+                    process = await self._running_process()
+                    documents, refused, spent = await self._exchange(process, name, data)
+                reusable = not spent and self._files < FILES_PER_PROCESS
             except TimeoutError:
                 raise FileRefused(f"It takes more than {self._timeout_seconds:g} seconds to read.") from None
             except (OSError, EOFError) as error:
-                raise FileRefused(await self._last_words()) from error
+                raise FileRefused(await self._exit_reason()) from error
             finally:
-                if not clean:
-                    await self._end()
+                if not reusable:
+                    await self._kill()
         if refused is not None:
             raise FileRefused(refused)
-        return found
+        return documents
 
     async def close(self) -> None:
-        """End the process."""
-        await self._end()
+        """Kill the process."""
+        await self._kill()
 
-    async def _ready(self) -> subprocess.Process:
+    async def _running_process(self) -> subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             self._process = await asyncio.create_subprocess_exec(
-                # -P: no module from the folder that the server happens to run in; -B: the process cannot write.
+                # -P: import nothing from the current folder; -B: no bytecode, since it may not write files.
                 *(sys.executable, "-P", "-B", "-m", "nur.adapters.files.worker"),
                 *(str(self._timeout_seconds), str(self._memory_megabytes)),
                 stdin=subprocess.PIPE,
@@ -84,33 +84,33 @@ class ChildFileReader:
     async def _exchange(
         self, process: subprocess.Process, name: str, data: bytes
     ) -> tuple[list[Document], str | None, bool]:
-        """The documents, why there are none, and whether the process is spent. Raises OSError, EOFError."""
+        """The documents, the reason for a refusal, and whether to discard the process. Raises OSError, EOFError."""
         if process.stdin is None or process.stdout is None:
             raise EOFError
         request = json.dumps({"name": name}).encode()
-        process.stdin.write(frames.packed(request) + len(data).to_bytes(frames.LENGTH_BYTES))
+        process.stdin.write(frames.frame(request) + len(data).to_bytes(frames.LENGTH_BYTES))
         process.stdin.write(data)
         await process.stdin.drain()
-        found: list[Document] = []
+        documents: list[Document] = []
         received = 0
         while True:
             length = int.from_bytes(await process.stdout.readexactly(frames.LENGTH_BYTES))
             received += length
             if received > MOST_ANSWER_BYTES:
-                return [], f"It holds more than {MOST_ANSWER_BYTES // 2**20} MB of text: split it.", True
+                return [], f"It contains more than {MOST_ANSWER_BYTES // 2**20} MB of text: split it.", True
             fields = json.loads(await process.stdout.readexactly(length))
             if "end" in fields:
-                return found, fields["refused"], fields["spent"]
-            found.append(frames.decode(fields))
+                return documents, fields["refused"], fields["spent"]
+            documents.append(frames.decode(fields))
 
-    async def _last_words(self) -> str:
-        """Why the process is gone."""
+    async def _exit_reason(self) -> str:
+        """Why the process ended."""
         code = None if self._process is None else await self._process.wait()
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"It takes more than {self._timeout_seconds:g} seconds to read."
         return f"Its parser crashed ({code}): it is damaged, or needs more than {self._memory_megabytes} MB of memory."
 
-    async def _end(self) -> None:
+    async def _kill(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return

@@ -1,4 +1,4 @@
-"""What goes over the pipe between a server and its parser: a length, then JSON. Nothing of it is ever executed."""
+"""Messages between the server and its parser process: a length, then JSON. Never pickled code."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 LENGTH_BYTES = 8
 
 
-def packed(body: bytes) -> bytes:
-    """A frame."""
+def frame(body: bytes) -> bytes:
+    """A frame: the body's length, then the body."""
     return len(body).to_bytes(LENGTH_BYTES) + body
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """The next frame's body; None where the stream has ended."""
+    """The next frame's body; None at the end of the stream."""
     length = stream.read(LENGTH_BYTES)
     if len(length) < LENGTH_BYTES:
         return None
@@ -37,7 +37,7 @@ def encode(document: Document) -> bytes:
 
 
 def decode(fields: dict[str, Any]) -> Document:
-    """The document of parsed JSON. Raises ValueError, TypeError or KeyError for anything else."""
+    """A document from parsed JSON. Raises ValueError, TypeError or KeyError if it is invalid."""
     moment = fields["occurred_at"]
     return Document(
         **{

@@ -1,7 +1,7 @@
-"""Limits that a parser process sets for itself before it sees a file.
+"""Resource limits that a parser process sets for itself before it reads a file.
 
-Linux keeps all of them. macOS does not keep the one on memory, and Windows has none of them: there the wall clock of
-the parent alone stops a file.
+Linux enforces all of them. macOS does not enforce the memory limit, and Windows has none: there only the parent's
+timeout stops a file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MEGABYTE = 1024 * 1024
 
 
 def limit_memory(megabytes: int) -> None:
-    """Let an allocation beyond this fail with MemoryError; write no file, dump no core."""
+    """Make allocations beyond this fail with MemoryError; forbid writing files and core dumps."""
     if resource is None:
         return
     _lower(resource.RLIMIT_AS, megabytes * _MEGABYTE)
@@ -24,14 +24,14 @@ def limit_memory(megabytes: int) -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """End this process when it has used so many more seconds of processor time."""
+    """Make the system kill this process after this many more seconds of CPU time."""
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + 1)
 
 
-def _lower(what: int, wanted: int) -> None:
-    _, hard = resource.getrlimit(what)
-    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(what, (soft, hard))
+def _lower(limit: int, value: int) -> None:
+    _, hard = resource.getrlimit(limit)
+    soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(limit, (soft, hard))

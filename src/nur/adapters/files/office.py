@@ -1,4 +1,4 @@
-"""What office documents have in common: an archive with the document's properties."""
+"""Reads the properties that all Office formats share: title, author, time of change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _CORE = "docProps/core.xml"
-_HEAD = 2000
+_HEAD_BYTES = 2000
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 
 
 class Properties(NamedTuple):
-    """What a document says of itself."""
+    """A document's own properties."""
 
     title: str | None = None
     author: str | None = None
@@ -27,23 +27,23 @@ class Properties(NamedTuple):
 
 
 def _check_parts(archive: zipfile.ZipFile) -> None:
-    """No office program writes a document type, and one may hold entities that grow a million times."""
+    """Reject declared entities: no Office program writes any, and they can expand a millionfold."""
     for name in archive.namelist():
         if name.endswith((".xml", ".rels")):
             with archive.open(name) as part:
-                head = part.read(_HEAD)
+                head = part.read(_HEAD_BYTES)
             if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-                raise Unreadable("It is damaged, or made to harm: it declares entities.")
+                raise Unreadable("It is damaged or malicious: it declares XML entities.")
 
 
 def properties(data: bytes) -> Properties:
-    """The properties; empty where there are none. Raises Unreadable for an archive that must not be unpacked."""
-    archive = archives.opened(data)
+    """The document's properties; empty if it has none. Raises Unreadable if the archive is unsafe to unpack."""
+    archive = archives.open_archive(data)
     _check_parts(archive)
     if _CORE not in archive.namelist():
         return Properties()
     try:
-        root = ElementTree.fromstring(archives.member(archive, _CORE))  # noqa: S314  # checked above
+        root = ElementTree.fromstring(archives.read_member(archive, _CORE))  # noqa: S314  # checked above
     except ElementTree.ParseError:
         return Properties()
     changed = root.findtext(f"{_TERMS}modified") or root.findtext(f"{_TERMS}created")

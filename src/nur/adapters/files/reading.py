@@ -1,4 +1,4 @@
-"""From a file to its documents: which format it is, its parser, and what every document must be like."""
+"""Reads a file into documents: detects its format, runs the parser, and enforces the limits."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ if TYPE_CHECKING:
 
     from nur.domain.documents import Document
 
-#: Counts what parsers make of the same file: a new number lets files that have not changed be read again.
+#: Changes when parsers produce other documents for the same file, so that unchanged files are read again.
 READER_VERSION = "1"
 
 _LONGEST_TITLE = 500
 _LONGEST_NAME = 200
 _MOST_PARTICIPANTS = 100
-#: Several headers, one of which every message has; or the line that a mailbox begins with.
+#: At least two header lines, one of them found in every message; an mbox `From ` line may come first.
 _MAIL = re.compile(
     rb"(?:From \S{1,200}[ \t][^\n]{1,100}\n)?(?=(?:[\w-]{2,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2})"
     rb"(?=(?:.*\n)*(?:From|Received|Message-ID|Return-Path):)",
     re.IGNORECASE,
 )
-#: What only an archive of this format holds.
+#: Members that identify an archive's format.
 _INSIDE = {
     "docx": {"word/document.xml"},
     "pptx": {"ppt/presentation.xml"},
     "xlsx": {"xl/workbook.xml", "xl/workbook.bin"},
 }
-_OLDER_OFFICE = b"\xd0\xcf\x11\xe0"
+_LEGACY_OFFICE = b"\xd0\xcf\x11\xe0"
 
 
 def documents(file: SourceFile) -> Iterator[Document]:
-    """The file's documents, each with a text. Raises Unreadable; what else a parser raises is its own."""
+    """The file's documents that have text. Raises Unreadable, or whatever else a parser raises."""
     if not file.data.strip():
         raise Unreadable("It is empty.")
     known = detect(file)
     parser = _parser(known)
     empty = True
-    for found in parser.parse(file):
-        document = _finished(found, known.name, file)
+    for parsed in parser.parse(file):
+        document = _finished(parsed, known.name, file)
         if document.text.strip():
             empty = False
             yield document
     if empty:
-        raise Unreadable("It holds no text.")
+        raise Unreadable("It contains no text.")
 
 
 def detect(file: SourceFile) -> FileFormat:
-    """The format: what the bytes say wins over the name. Raises Unreadable."""
+    """The file's format; its bytes take precedence over its name. Raises Unreadable."""
     head = file.data[:HEAD_BYTES]
-    if head.startswith(_OLDER_OFFICE):
+    if head.startswith(_LEGACY_OFFICE):
         if file.suffix == ".xls":
             return FORMATS["xlsx"]
         raise Unreadable("It is an older Office file, or protected by a password: save it as .docx, .pptx or .xlsx.")
     if head.startswith(b"{\\rtf"):
-        raise Unreadable("RTF is not read: save it as .docx.")
+        raise Unreadable("RTF is not supported: save it as .docx.")
     if head.startswith(b"%PDF-"):
         return FORMATS["pdf"]
-    if head.startswith(archives.BEGINNING):
+    if head.startswith(archives.SIGNATURE):
         return _archive_format(file)
     if not is_text(head):
         raise Unreadable("It is not text, and not a format that can be read.")
@@ -74,8 +74,8 @@ def detect(file: SourceFile) -> FileFormat:
 
 
 def _archive_format(file: SourceFile) -> FileFormat:
-    """What an archive holds says what it is."""
-    names = set(archives.opened(file.data).namelist())
+    """The format of a zip archive, by its members."""
+    names = set(archives.open_archive(file.data).namelist())
     for name, inner in _INSIDE.items():
         if names & inner:
             return FORMATS[name]
@@ -83,7 +83,7 @@ def _archive_format(file: SourceFile) -> FileFormat:
 
 
 def _text_format(file: SourceFile, head: bytes) -> FileFormat:
-    """By the ending; plain text and endings that say nothing by how the text begins."""
+    """The format by the file name's extension; for `.txt` and unknown extensions by how the text starts."""
     known = suffix_format(file.name)
     if known is not None and known.is_text and known.name != "text":
         return known
@@ -109,10 +109,10 @@ def _parser(known: FileFormat) -> _Parser:
 
 
 def _finished(document: Document, name: str, file: SourceFile) -> Document:
-    """Within the store's limits, without characters that it does not take, and with a title."""
+    """Apply the store's limits, remove characters that it rejects, and set a title."""
     text = clean(document.text)
     if len(text) > MOST_CHARACTERS:
-        raise Unreadable(f"It holds a text of more than {MOST_CHARACTERS:,} characters: split it.")
+        raise Unreadable(f"It contains a text of more than {MOST_CHARACTERS:,} characters: split it.")
     people = [_short(person, _LONGEST_NAME) for person in document.participants if person.strip()]
     return replace(
         document,
@@ -133,6 +133,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class _Parser(Protocol):
-        """A module of `parsers`."""
+        """Interface of the modules in `parsers`."""
 
         def parse(self, file: SourceFile) -> Iterator[Document]: ...

@@ -1,4 +1,4 @@
-"""Rows of tables: each says what its cells are, so that a passage of one row can be understood by itself."""
+"""Converts table rows to lines that repeat the column names, so that each line can be understood by itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_HEADER_CELL = 80
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: short words, all different, none of them a number."""
+    """Whether the first row names the columns: short, distinct texts, none of them a number."""
     if len(rows) < 2:
         return False
     first = [cell.strip() for cell in rows[0]]
@@ -21,9 +21,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def lines(rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
-    """One line per row with its number in the file; where there is a header, each cell stands after its column's name.
+    """One line per row with its row number. If there is a header, each cell follows its column's name.
 
-    Empty cells and empty rows are left out.
+    Empty cells and rows are skipped.
     """
     empty = next((number for number, row in enumerate(rows) if any(cell.strip() for cell in row)), len(rows))
     rows, first_number = rows[empty:], first_number + empty
@@ -32,13 +32,13 @@ def lines(rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]
         yield f"Columns: {', '.join(cell for cell in header if cell)}"
     for number, row in enumerate(rows[1:] if header else rows, start=first_number + bool(header)):
         cells = [" ".join(cell.split()) for cell in row]
-        shown = [_cell(header, place, cell) for place, cell in enumerate(cells) if cell]
+        shown = [_cell(header, column, cell) for column, cell in enumerate(cells) if cell]
         if shown:
             yield f"- row {number}: {'; '.join(shown)}"
 
 
-def _cell(header: Sequence[str], place: int, cell: str) -> str:
-    name = header[place] if place < len(header) else ""
+def _cell(header: Sequence[str], column: int, cell: str) -> str:
+    name = header[column] if column < len(header) else ""
     return f"{name}: {cell}" if name else cell
 
 

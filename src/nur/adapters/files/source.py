@@ -1,4 +1,4 @@
-"""What parsers share: a file and its text, how it is refused, dates as files write them, texts built in blocks."""
+"""Shared by the parsers: the source file, decoding, dates, and building a text from blocks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import PurePath
 from nur.domain.documents import Place
 from nur.domain.file_formats import HEAD_BYTES, utf16_without_mark
 
-# Longer marks first: the one of UTF-32 begins with the one of UTF-16.
-_MARKS = (
+# Longer byte order marks first: UTF-32's starts with UTF-16's.
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -21,8 +21,8 @@ _MARKS = (
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """The text, its lines ended by line feeds. Never fails: what no encoding explains becomes U+FFFD."""
-    for mark, encoding in _MARKS:
+    """The text, with line feeds as line ends. Never fails: undecodable bytes become U+FFFD."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _lines(data.decode(encoding, "replace"))
     head = data[:HEAD_BYTES]
@@ -36,7 +36,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def _known(declared: str | None) -> str | None:
-    """An encoding that this program knows; others are ignored."""
+    """The declared encoding, if Python knows it."""
     try:
         return codecs.lookup(declared).name if declared else None
     except LookupError:
@@ -48,30 +48,30 @@ def _lines(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Without what the store does not take: NUL characters, and lone surrogates, which JSON can smuggle in."""
+    """Remove NUL characters and replace lone surrogates, which JSON can contain: the store rejects both."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 class Unreadable(Exception):
-    """The file cannot be read; the text says why, without anything of its contents."""
+    """The file cannot be read. The message says why, and quotes none of its contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file's name, which may hold folders, and its bytes."""
+    """A file's name, possibly with folders, and its bytes."""
 
     name: str
     data: bytes
-    depth: int = 0  #: how many files it lies in: an attachment of an attachment is at 2
+    depth: int = 0  #: nesting level: 2 for an attachment of an attachment
 
     @property
     def stem(self) -> str:
-        """The name without folders and ending."""
+        """The name without folders and extension."""
         return PurePath(self.name).stem
 
     @property
     def suffix(self) -> str:
-        """The ending, in small letters, with its dot."""
+        """The extension, in lower case, with its dot."""
         return PurePath(self.name).suffix.lower()
 
     @property
@@ -80,12 +80,12 @@ class SourceFile:
         return PurePath(self.name).name
 
     def text(self, declared: str | None = None) -> str:
-        """The bytes as text; `declared` is the encoding that the file names itself."""
+        """The bytes as text; `declared` is the encoding that the file declares."""
         return decode(self.data, declared)
 
 
 class TextBuilder:
-    """Blocks with an empty line between them."""
+    """Builds a text from blocks, separated by empty lines."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -93,7 +93,7 @@ class TextBuilder:
         self._places: list[Place] = []
 
     def add(self, block: str) -> None:
-        """Add a block; one of blanks alone is left out."""
+        """Add a block; blank blocks are skipped."""
         block = clean(block).strip("\n").rstrip()
         if not block.strip():
             return
@@ -103,12 +103,12 @@ class TextBuilder:
         self._length += len(block)
 
     def place(self, label: str) -> None:
-        """Say that the next block is the first of a page, slide or sheet."""
+        """Mark the next block as the first of a page, slide or sheet."""
         self._places.append(Place(self._length, label))
 
     @property
     def text(self) -> str:
-        """All blocks."""
+        """The text of all blocks."""
         return "".join(self._parts)
 
     @property
@@ -117,18 +117,18 @@ class TextBuilder:
         return tuple(self._places)
 
 
-def moment(written: str | None) -> datetime | None:
-    """An ISO 8601 date or time, in UTC; None for anything else. Without a zone it is taken as UTC."""
-    if not written:
+def moment(text: str | None) -> datetime | None:
+    """Parse an ISO 8601 date or time, and convert it to UTC; None for anything else. UTC is assumed without a zone."""
+    if not text:
         return None
     try:
-        return utc(datetime.fromisoformat(written.strip()))
+        return utc(datetime.fromisoformat(text.strip()))
     except ValueError:
         return None
 
 
 def epoch(seconds: object) -> datetime | None:
-    """A time in seconds since 1970, as a number or as digits; None for anything else."""
+    """Convert seconds since 1970, a number or a string, to a time; None for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float | str):
         return None
     try:
@@ -137,11 +137,11 @@ def epoch(seconds: object) -> datetime | None:
         return None
 
 
-def utc(found: datetime | None) -> datetime | None:
-    """In UTC; without a zone it is taken as UTC."""
-    if found is None:
+def utc(time: datetime | None) -> datetime | None:
+    """Convert to UTC; UTC is assumed without a zone. None if out of range."""
+    if time is None:
         return None
     try:
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
         return None

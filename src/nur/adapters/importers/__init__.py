@@ -1,1 +1,1 @@
-"""What other memory programs wrote, as notes: one module for each format."""
+"""Imports from other memory programs: one module per format."""

@@ -1,4 +1,4 @@
-"""The collections of a Chroma folder: each document becomes a note. Its vectors are made again."""
+"""Imports a Chroma folder: each document becomes a note. Vectors are not imported but embedded again."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _TITLES, _TIMES = ("title", "name"), ("created_at", "timestamp", "date", "ts")
 
 
 def read(path: Path) -> Iterator[Item | UnreadableItem]:
-    """The documents of every collection; records without a text are named and left out."""
+    """The documents of all collections; records without text become UnreadableItems."""
     try:
         import chromadb
         from chromadb.config import Settings
     except ImportError as error:
         raise BadConfiguration("To read Chroma collections: pip install 'nur-memory[chroma]'") from error
     client = chromadb.PersistentClient(str(path), Settings(anonymized_telemetry=False))
-    for collection in sorted(client.list_collections(), key=lambda one: one.name):
+    for collection in sorted(client.list_collections(), key=lambda collection: collection.name):
         for start in range(0, collection.count(), PAGE):
             page: Any = collection.get(limit=PAGE, offset=start, include=["documents", "metadatas"])
             rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
@@ -38,7 +38,7 @@ def _item(collection: str, name: str, document: str | None, metadata: Any) -> It
     note = new_note(
         document,
         kind=Kind.NOTE,
-        sort=collection,
+        type_=collection,
         at=next((known[field] for field in _TIMES if field in known), None),
         title=next((str(known[field]) for field in _TITLES if known.get(field)), None),
         source_system="chroma",

@@ -1,4 +1,4 @@
-"""The formats that can be imported, and how to tell them apart."""
+"""The import formats, and how to detect them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _START_BYTES = 1024 * 1024
 
 
 def read(path: Path, name: str) -> Iterator[Item | UnreadableItem]:
-    """The notes of a file or folder in this format. Raises BadRequest for what is in another one."""
+    """The notes of a file or folder in this format. Raises BadRequest if it has another format."""
     try:
         yield from FORMATS[name](path)
     except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
         raise BadRequest(
-            f"{path} cannot be read as {name} ({type(error).__name__}). Name its format: --from."
+            f"{path} cannot be read as {name} ({type(error).__name__}). Give its format with --from."
         ) from error
 
 
@@ -42,14 +42,14 @@ def guess(path: Path) -> str:
         return "chroma" if (path / "chroma.sqlite3").exists() else "markdown"
     with path.open("rb") as file:
         start = file.read(_START_BYTES)
-    found = _of_line(start) or _of_document(path, start)
-    if found is None:
-        raise BadRequest(f"The format of {path} is not known. Name it: --from {'|'.join((NUR, *FORMATS))}")
-    return found
+    name = _of_line(start) or _of_document(path, start)
+    if name is None:
+        raise BadRequest(f"The format of {path} is not known. Give it with --from {'|'.join((NUR, *FORMATS))}")
+    return name
 
 
 def _of_line(start: bytes) -> str | None:
-    """By the first line, where it is JSON by itself."""
+    """The format by the first line, if that is JSON."""
     first = next((line for line in start.splitlines() if line.strip()), b"")
     try:
         values = json.loads(first)
@@ -65,11 +65,11 @@ def _of_document(path: Path, start: bytes) -> str | None:
     if start.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in (b"{", b"["):
         return None
     try:
-        found: Any = json.loads(path.read_bytes())
+        content: Any = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return None
-    if isinstance(found, dict) and isinstance(found.get("memories"), list):
+    if isinstance(content, dict) and isinstance(content.get("memories"), list):
         return "mcp-memory-service"
-    entries = found.get("results") if isinstance(found, dict) else found
+    entries = content.get("results") if isinstance(content, dict) else content
     is_mem0 = isinstance(entries, list) and all(isinstance(entry, dict) and "memory" in entry for entry in entries)
     return "mem0" if is_mem0 else None

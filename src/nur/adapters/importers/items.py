@@ -1,4 +1,4 @@
-"""What an importer yields, and how it reads what most formats share."""
+"""What importers yield, and helpers that most of them need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A note, and where it was found."""
+    """A note and where it was found."""
 
     place: str  #: a line, an entry or a file
     note: ArchivedNote | NewNote
@@ -25,7 +25,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableItem:
-    """Something that is no note, where it was found, and why."""
+    """An entry that could not be read, where it was found, and why."""
 
     place: str
     reason: str
@@ -35,36 +35,36 @@ def new_note(
     text: str,
     *,
     kind: Kind = Kind.MEMORY,
-    sort: str | None = None,
+    type_: str | None = None,
     at: object = None,
     metadata: Mapping[str, Any] | None = None,
     **meta: Any,
 ) -> NewNote:
-    """A note that another program wrote; a memory of a type that we do not have is a fact."""
-    if kind is Kind.MEMORY and sort not in MEMORY_TYPES:
-        sort = "fact"
-    described = NoteMetadata(
-        type=sort,
+    """A note from another program. A memory of an unknown type becomes a fact."""
+    if kind is Kind.MEMORY and type_ not in MEMORY_TYPES:
+        type_ = "fact"
+    note_metadata = NoteMetadata(
+        type=type_,
         occurred_at=moment(at),
         metadata={name: value for name, value in (metadata or {}).items() if value not in (None, "", [], {})},
         **meta,
     )
-    return NewNote(kind=kind, text=text, meta=described, stated=Protection())
+    return NewNote(kind=kind, text=text, meta=note_metadata, stated=Protection())
 
 
 def moment(value: object) -> datetime | None:
-    """A time as programs write it: ISO 8601, in UTC where no zone is named, or seconds since 1970; else None."""
+    """Parse ISO 8601 (UTC is assumed without a zone) or seconds since 1970; None for anything else."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
         if isinstance(value, datetime):
             return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
-        found = datetime.fromisoformat(str(value))
-        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        time = datetime.fromisoformat(str(value))
+        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return None
 
 
 def url(value: object) -> str | None:
-    """An address that may be shown as a link; else None."""
+    """The value if it is a URL that may be shown as a link; else None."""
     return value if isinstance(value, str) and is_source_url(value) else None

@@ -1,6 +1,6 @@
-"""A folder of Markdown files: those that `nur export --format markdown` wrote, and basic-memory's.
+"""Imports a folder of Markdown files, from `nur export --format markdown` or from basic-memory.
 
-A file of basic-memory becomes a note under its permalink; its text stays, observations and relations included.
+A basic-memory file becomes a note identified by its permalink. Its text is unchanged, with observations and relations.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from nur.domain.archive import NewNote
 
-_KNOWN = ("title", "type", "permalink", "tags", "created", "modified", "date")
+_KNOWN_FIELDS = ("title", "type", "permalink", "tags", "created", "modified", "date")
 
 
 def read(path: Path) -> Iterator[Item | UnreadableItem]:
-    """The notes of a folder, in the order of their names; hidden files and folders are left alone."""
+    """The notes of a folder, sorted by path; hidden files and folders are skipped."""
     for file in sorted(path.rglob("*.md")):
-        inside = file.relative_to(path)
-        if any(part.startswith(".") for part in inside.parts):
+        relative = file.relative_to(path)
+        if any(part.startswith(".") for part in relative.parts):
             continue
-        place = inside.as_posix()
+        place = relative.as_posix()
         try:
             content = file.read_bytes()
             yield Item(place, notes.parse(content) or _of_basic_memory(content.decode(), place))
@@ -43,21 +43,24 @@ def read(path: Path) -> Iterator[Item | UnreadableItem]:
 def _of_basic_memory(text: str, place: str) -> NewNote:
     head, body = front_matter.split(text)
     tags = head.get("tags")
-    named = [tag.strip() for tag in tags.split(",")] if isinstance(tags, str) else tags
+    tag_list = [tag.strip() for tag in tags.split(",")] if isinstance(tags, str) else tags
     return new_note(
         body.strip("\n"),
         kind=Kind.NOTE,
-        sort=str(head.get("type") or "note"),
+        type_=str(head.get("type") or "note"),
         at=head.get("created") or head.get("date"),
         title=str(head.get("title") or place.rpartition("/")[2].removesuffix(".md")),
         source_system="basic-memory",
         source_id=str(head.get("permalink") or place.removesuffix(".md")),
-        metadata={"tags": named, **{name: _plain(value) for name, value in head.items() if name not in _KNOWN}},
+        metadata={
+            "tags": tag_list,
+            **{name: _plain(value) for name, value in head.items() if name not in _KNOWN_FIELDS},
+        },
     )
 
 
 def _plain(value: Any) -> Any:
-    """A value of YAML as JSON has it."""
+    """Convert a YAML value to JSON types."""
     if isinstance(value, datetime):
         return value.replace(tzinfo=value.tzinfo or UTC).isoformat()
     if isinstance(value, date):

@@ -1,4 +1,4 @@
-"""mcp-memory-service's JSON export: an object with `memories`."""
+"""Imports mcp-memory-service's JSON export: an object with `memories`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def read(path: Path) -> Iterator[Item | UnreadableItem]:
             yield UnreadableItem(place, "has no content")
             continue
         at = entry.get("created_at_iso") or entry.get("created_at")
-        sort = entry.get("memory_type")
-        yield Item(place, new_note(entry["content"], sort=sort, at=at, metadata=_metadata(entry)))
+        type_ = entry.get("memory_type")
+        yield Item(place, new_note(entry["content"], type_=type_, at=at, metadata=_metadata(entry)))
 
 
 def _metadata(entry: dict[str, Any]) -> dict[str, Any]:
-    own = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
+    metadata = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
     tags = entry.get("tags")
-    named = tags.split(",") if isinstance(tags, str) else tags
+    tag_list = tags.split(",") if isinstance(tags, str) else tags
     return {
-        **(own or {}),
-        "tags": named,
+        **(metadata or {}),
+        "tags": tag_list,
         "memory_type": entry.get("memory_type"),
         "content_hash": entry.get("content_hash"),
     }

@@ -1,4 +1,4 @@
-"""mem0's memories, as `get_all` returns them: a list, or an object with `results`."""
+"""Imports mem0's memories as `get_all` returns them: a list, or an object with `results`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_KEPT = ("user_id", "agent_id", "app_id", "run_id", "categories", "updated_at")
+_KEPT_FIELDS = ("user_id", "agent_id", "app_id", "run_id", "categories", "updated_at")
 
 
 def read(path: Path) -> Iterator[Item | UnreadableItem]:
     """The memories of a file."""
-    found = json.loads(path.read_bytes())
-    entries = found if isinstance(found, list) else found["results"]
+    content = json.loads(path.read_bytes())
+    entries = content if isinstance(content, list) else content["results"]
     for number, entry in enumerate(entries, start=1):
         place = f"entry {number}"
         if not isinstance(entry, dict) or not isinstance(entry.get("memory"), str):
@@ -27,5 +27,5 @@ def read(path: Path) -> Iterator[Item | UnreadableItem]:
 
 
 def _metadata(entry: dict[str, Any]) -> dict[str, Any]:
-    own = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
-    return {**(own or {}), **{name: entry.get(name) for name in _KEPT}, "mem0_id": entry.get("id")}
+    metadata = entry.get("metadata") if isinstance(entry.get("metadata"), dict) else {}
+    return {**(metadata or {}), **{name: entry.get(name) for name in _KEPT_FIELDS}, "mem0_id": entry.get("id")}

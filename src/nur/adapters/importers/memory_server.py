@@ -1,9 +1,9 @@
-"""The reference memory server's `memory.jsonl`: entities with observations, and relations between them.
+"""Imports the MCP reference memory server's `memory.jsonl`: entities with observations, and relations.
 
     {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["Speaks Spanish"]}
     {"type": "relation", "from": "Anna", "to": "Acme", "relationType": "works_at"}
 
-Each observation and each relation becomes a memory that can be understood by itself.
+Each observation and each relation becomes a self-contained memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Front matter: the lines between two `---` at the head of a Markdown file."""
+"""Reads and writes front matter: the YAML between two `---` lines at the start of a Markdown file."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(r"---\r?\n(.*?)(?:\r?\n)?---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _LINE = re.compile(r"(  )?([a-z_]+):(?: (.*))?")
-#: What YAML does not allow in a file, or takes for the end of a line.
+#: Characters that YAML forbids or treats as line ends.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 class _Composer(Composer):
-    """YAML without aliases, which can make a short file grow without end."""
+    """Rejects YAML aliases, which let a short file expand without limit."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.parser.check_event(AliasEvent):
-            raise YAMLError("aliases are not read")
+            raise YAMLError("aliases are not allowed")
         return super().compose_node(parent, index)
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
-    """The front matter as values, and the rest of the text. Raises BadRequest."""
+    """Split a text into the values of its front matter and the rest. Raises BadRequest."""
     head = _HEAD.match(text)
     if head is None:
         return {}, text
-    own = _own(head[1])
-    return (_yaml(head[1]) if own is None else own), text[head.end() :]
+    values = _json_lines(head[1])
+    return (_yaml(head[1]) if values is None else values), text[head.end() :]
 
 
 def join(values: Mapping[str, Any], text: str) -> str:
-    """A text with its front matter: each value is JSON, which is YAML, too, on a line of its own."""
+    """Put front matter before a text: one line per value, in JSON, which is also valid YAML."""
     lines: list[str] = []
     for name, value in values.items():
         if isinstance(value, dict):
@@ -53,25 +53,25 @@ def join(values: Mapping[str, Any], text: str) -> str:
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _own(head: str) -> dict[str, Any] | None:
-    """The values of lines as `join` writes them; None for other YAML, whose numbers are not JSON's."""
+def _json_lines(head: str) -> dict[str, Any] | None:
+    """The values of lines as `join` writes them; None for other YAML, which has other rules for numbers."""
     values: dict[str, Any] = {}
     inner: dict[str, Any] | None = None
     for line in head.split("\n"):
-        found = _LINE.fullmatch(line)
-        if found is None or (found[1] and inner is None):
+        match = _LINE.fullmatch(line)
+        if match is None or (match[1] and inner is None):
             return None
-        if not found[1] and found[3] is None:
-            inner = values[found[2]] = {}
+        if not match[1] and match[3] is None:
+            inner = values[match[2]] = {}
             continue
         try:
-            value = json.loads(found[3] or "")
+            value = json.loads(match[3] or "")
         except ValueError:
             return None
-        (inner if found[1] and inner is not None else values)[found[2]] = value
+        (inner if match[1] and inner is not None else values)[match[2]] = value
     return values
 
 
@@ -84,5 +84,5 @@ def _yaml(head: str) -> dict[str, Any]:
     except (YAMLError, ValueError, RecursionError):
         raise BadRequest("the front matter is not valid YAML") from None
     if not isinstance(values, dict):
-        raise BadRequest("the front matter must be a list of names and values")
+        raise BadRequest("the front matter must consist of names and values")
     return {str(name): value for name, value in values.items()}

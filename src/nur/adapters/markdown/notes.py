@@ -1,4 +1,4 @@
-"""A note as a Markdown file: its front matter has everything but the text and previous texts."""
+"""Notes as Markdown files: the front matter holds everything but the text and its previous versions."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from nur.domain.archive import ArchivedNote, NewNote
     from nur.domain.notes import Note
 
-#: The folders of an export, one for each kind.
+#: The folder of each kind in an export.
 FOLDERS = {kind: spec.label for kind, spec in KINDS.items()}
-_LEFT_OUT = ("text", "versions", "content_hash")
-_MOST_NAME = 80
+_EXCLUDED_FIELDS = ("text", "versions", "content_hash")
+_LONGEST_NAME = 80
 
 
 def render(archived: ArchivedNote) -> bytes:
-    """The file of a note; the same note always gives the same bytes."""
-    values = {name: value for name, value in note_values(archived).items() if name not in _LEFT_OUT}
+    """The file of a note. The same note always yields the same bytes."""
+    values = {name: value for name, value in note_values(archived).items() if name not in _EXCLUDED_FIELDS}
     return f"{front_matter.join(values, archived.text)}\n".encode()
 
 
 def parse(content: bytes) -> ArchivedNote | NewNote | None:
-    """The note of a file; None for a Markdown file that `render` did not write. Raises BadRequest."""
+    """Parse a file into a note; None for a Markdown file that `render` did not write. Raises BadRequest."""
     values, text = front_matter.split(content.decode("utf-8"))
     if not {"public_id", "note_id", "kind"} <= values.keys():
         return None
@@ -36,7 +36,7 @@ def parse(content: bytes) -> ArchivedNote | NewNote | None:
 
 
 def path_of(note: Note) -> PurePosixPath:
-    """Where the file of a note lies; it stays there for as long as project and conversation stay."""
+    """Path of a note's file. It is stable while the note's project and conversation are."""
     folder = PurePosixPath(FOLDERS[note.kind])
     if note.kind in TURNS:
         return folder / _name(note.meta.conversation_id or "") / f"{note.meta.turn_index:06d}.md"
@@ -46,6 +46,6 @@ def path_of(note: Note) -> PurePosixPath:
 
 
 def _name(text: str) -> str:
-    """A file name that every system allows; another text never has the same one."""
-    plain = re.sub(r"[^a-z0-9_-]", "-", text.lower())[:_MOST_NAME]
+    """A file name that is valid on every system; distinct texts get distinct names."""
+    plain = re.sub(r"[^a-z0-9_-]", "-", text.lower())[:_LONGEST_NAME]
     return plain if plain == text and plain else f"{plain}-{sha256(text)[:8]}"

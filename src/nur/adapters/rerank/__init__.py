@@ -1,1 +1,1 @@
-"""Rerankers: none, an HTTP endpoint, or a local ONNX model."""
+"""Rerankers: an HTTP endpoint, or a local ONNX model."""

@@ -72,7 +72,7 @@ def far_cell() -> bytes:
 BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "bomb.docx": (zip_bomb, "unpacks to more than 512 MB"),
     "liar.docx": (lying_bomb, "damaged"),
-    "laughs.docx": (lambda: replaced("word/document.xml", LAUGHS), "declares entities"),
+    "laughs.docx": (lambda: replaced("word/document.xml", LAUGHS), "declares XML entities"),
     "deep.docx": (lambda: replaced("word/document.xml", "<a>" * 300_000), "damaged|nested|memory|seconds"),
     "far.xlsx": (far_cell, "memory|crashed"),
     "deep.json": (lambda: b"[" * 1_000_000, "nested too deeply"),

@@ -1,1 +1,1 @@
-"""One module per format: `parse(file)` yields the file's documents. Packages of an extra are imported here alone."""
+"""One module per format: `parse(file)` yields the file's documents. Only these modules import optional packages."""

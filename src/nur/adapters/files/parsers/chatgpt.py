@@ -16,12 +16,12 @@ _SPEAKERS = {"user": "User", "assistant": "ChatGPT"}
 
 
 def looks_like(value: Any) -> bool:
-    """Whether it is a list of conversations with their messages in a tree."""
+    """Whether it is a list of conversations whose messages form a tree (`mapping`)."""
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) and "mapping" in one for one in value)
 
 
 def conversations(value: Any, _name: str) -> Iterator[Document]:
-    """One document per conversation: the branch that is shown, without what was edited away."""
+    """One document per conversation: the current branch, without messages replaced by edits."""
     for one in value:
         identity = str(one.get("conversation_id") or one.get("id") or one.get("create_time"))
         yield conversation(
@@ -43,7 +43,7 @@ def _messages(one: dict[str, Any]) -> Iterator[Message]:
 
 
 def _branch(one: dict[str, Any]) -> list[dict[str, Any]]:
-    """From the first message to the current one; each node is visited once, whatever the parents say."""
+    """The nodes from the first message to the current one. Stops at a cycle."""
     mapping = one["mapping"]
     current, branch, seen = one.get("current_node") or _last(mapping), [], set()
     while current in mapping and current not in seen:
@@ -54,7 +54,7 @@ def _branch(one: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _last(mapping: dict[str, Any]) -> str | None:
-    """The last node without children."""
+    """The last node without children; None if there is none."""
     leaves = [name for name, node in mapping.items() if not node.get("children")]
     return leaves[-1] if leaves else None
 

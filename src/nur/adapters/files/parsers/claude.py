@@ -16,7 +16,7 @@ _SPEAKERS = {"human": "User", "assistant": "Claude"}
 
 
 def looks_like(value: Any) -> bool:
-    """Whether it is a list of conversations with their messages in a list."""
+    """Whether it is a list of conversations with `chat_messages`."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -42,7 +42,7 @@ def _message(found: dict[str, Any]) -> Message:
 
 
 def _text(found: dict[str, Any]) -> str:
-    """What was written, and what Claude took from attached files."""
+    """The message's text, and the text that Claude extracted from attached files."""
     blocks = [block.get("text") or "" for block in found.get("content") or () if block.get("type") == "text"]
     attached = [
         f"(attached file {one.get('file_name')})\n{one.get('extracted_content') or ''}"

@@ -1,4 +1,4 @@
-"""Source code and configuration: as it is, under its path."""
+"""Source code and configuration: unchanged, with the path as title."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document. Many files of a project are called `__init__.py`: the path tells them apart."""
+    """One document. Its title is the path, because many files share a name such as `__init__.py`."""
     yield Document(text=file.text(), title=file.name)

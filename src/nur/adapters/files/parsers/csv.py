@@ -1,4 +1,4 @@
-"""Tables as text: CSV, TSV and their relatives, row by row."""
+"""Delimited tables (CSV, TSV and others), row by row."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SAMPLE = 64 * 1024
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document: a line per row, each cell after its column's name."""
+    """One document: one line per row, each cell after its column's name."""
     text = file.text()
     csv.field_size_limit(sys.maxsize)
-    found = list(csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text[:_SAMPLE])))
-    yield Document(text="\n".join(rows.lines(found)), metadata={"rows": len(found)})
+    table = list(csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text[:_SAMPLE])))
+    yield Document(text="\n".join(rows.lines(table)), metadata={"rows": len(table)})
 
 
 def _delimiter(sample: str) -> str:
-    """What cuts most of the first lines into the same number of cells; the sniffer of the library guesses letters."""
+    """The delimiter that occurs equally often in most of the first lines. csv.Sniffer may guess letters."""
     lines = [line for line in sample.splitlines()[:50] if line.strip()]
-    return max(_DELIMITERS, key=lambda mark: (_agreement(lines, mark), -_DELIMITERS.index(mark)))
+    return max(_DELIMITERS, key=lambda delimiter: (_agreement(lines, delimiter), -_DELIMITERS.index(delimiter)))
 
 
-def _agreement(lines: list[str], mark: str) -> float:
-    """The share of lines with as many marks as the first; none where that has no mark."""
-    expected = lines[0].count(mark) if lines else 0
-    return sum(line.count(mark) == expected for line in lines) / len(lines) if expected else 0.0
+def _agreement(lines: list[str], delimiter: str) -> float:
+    """Share of lines with as many delimiters as the first line; 0 if that has none."""
+    expected = lines[0].count(delimiter) if lines else 0
+    return sum(line.count(delimiter) == expected for line in lines) / len(lines) if expected else 0.0

@@ -1,4 +1,4 @@
-"""Word documents: headings, lists, tables and footnotes, through mammoth's HTML."""
+"""Word documents: headings, lists, tables and footnotes, converted to HTML by mammoth."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 
 def parse(file: SourceFile) -> Iterator[Document]:
     """One document. Pictures are left out."""
-    said = properties(file.data)
+    stated = properties(file.data)
     no_pictures = mammoth.images.img_element(lambda _: {"src": ""})
     converted = mammoth.convert_to_html(io.BytesIO(file.data), style_map=_STYLES, convert_image=no_pictures)
     page = html.document(converted.value)
     yield Document(
         text=page.text,
-        title=said.title or html.first_heading(page.text),
-        author=said.author,
-        occurred_at=said.changed_at,
+        title=stated.title or html.first_heading(page.text),
+        author=stated.author,
+        occurred_at=stated.changed_at,
     )

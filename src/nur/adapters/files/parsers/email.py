@@ -1,4 +1,4 @@
-"""E-mail: a message with its headers, its text and its attachments."""
+"""E-mail messages: headers, text and attachments."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-_SHOWN = ("From", "To", "Cc", "Date", "Subject")
-_DEEPEST = 3
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_MAX_DEPTH = 3
 _MOST_ATTACHMENTS = 100
 SYSTEM = "email"
 
@@ -31,23 +31,27 @@ def parse(file: SourceFile) -> Iterator[Document]:
 
 
 def message_documents(data: bytes, depth: int = 0) -> Iterator[Document]:
-    """The message, known by its Message-ID wherever it lies, then what is attached, known by the message and a name."""
+    """The message, identified by its Message-ID, then its attachments, identified by the message and a file name."""
     parsed = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
-    own = _header(parsed, "Message-ID").strip("<> ") or f"sha256-{hashlib.sha256(data).hexdigest()[:32]}"
+    message_id = _header(parsed, "Message-ID").strip("<> ") or f"sha256-{hashlib.sha256(data).hexdigest()[:32]}"
     body = _body_part(parsed)
     attached = [part for part in _leaves(parsed) if part is not body and _is_attachment(part)][:_MOST_ATTACHMENTS]
     unread: dict[str, str] = {}
-    inner = [found for part in attached for found in _attachment(part, own, depth, unread)]
+    inner = [found for part in attached for found in _attachment(part, message_id, depth, unread)]
     names = [_file_name(part) for part in attached]
-    yield _message(parsed, body, own, {"attachments": names, "unread_attachments": unread})
+    yield _message(parsed, body, message_id, {"attachments": names, "unread_attachments": unread})
     yield from inner
 
 
-def _message(parsed: EmailMessage, body: EmailMessage | None, own: str, attached: dict[str, object]) -> Document:
-    head = [f"{name}: {value}" for name in _SHOWN if (value := _header(parsed, name))]
+def _message(parsed: EmailMessage, body: EmailMessage | None, message_id: str, attached: dict[str, object]) -> Document:
+    head = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := _header(parsed, name))]
     references = [part.strip("<>") for part in _header(parsed, "References").split()]
-    answered = _header(parsed, "In-Reply-To").strip("<> ")
-    thread = {"message_id": own, "thread": (references or [answered or own])[0], "in_reply_to": answered}
+    in_reply_to = _header(parsed, "In-Reply-To").strip("<> ")
+    thread = {
+        "message_id": message_id,
+        "thread": (references or [in_reply_to or message_id])[0],
+        "in_reply_to": in_reply_to,
+    }
     people = [_person(name, address) for name, address in _people(parsed, "From", "To", "Cc")]
     return Document(
         text="\n".join(head) + "\n\n" + ("" if body is None else _text(body)).strip(),
@@ -56,18 +60,18 @@ def _message(parsed: EmailMessage, body: EmailMessage | None, own: str, attached
         author=people[0] if people and _header(parsed, "From") else None,
         participants=tuple(people),
         occurred_at=_date(parsed),
-        part=own,
+        part=message_id,
         source_system=SYSTEM,
-        source_id=own[:900],
+        source_id=message_id[:900],
         metadata={name: value for name, value in {**thread, **attached}.items() if value},
     )
 
 
-def _attachment(part: EmailMessage, own: str, depth: int, unread: dict[str, str]) -> Iterator[Document]:
-    """The documents of an attached file; one that cannot be read is named with the reason, and costs nothing else."""
+def _attachment(part: EmailMessage, message_id: str, depth: int, unread: dict[str, str]) -> Iterator[Document]:
+    """The documents of an attached file. If it cannot be read, the reason goes into `unread`."""
     name = _file_name(part)
     try:
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             raise Unreadable("It is nested too deeply.")
         found = list(documents(SourceFile(name, _payload(part), depth + 1)))
     except Unreadable as error:
@@ -75,38 +79,38 @@ def _attachment(part: EmailMessage, own: str, depth: int, unread: dict[str, str]
         return
     except (MemoryError, RecursionError):
         raise
-    except Exception as error:  # noqa: BLE001  # whatever a parser meets in it, the message itself is readable
-        unread[name] = f"It is damaged, or not what its name says ({type(error).__name__})."
+    except Exception as error:  # noqa: BLE001  # a parser may raise anything, but the message itself is readable
+        unread[name] = f"It is damaged, or its extension is wrong ({type(error).__name__})."
         return
     for document in found:
-        yield _of_message(document, name, own)
+        yield _of_message(document, name, message_id)
 
 
-def _of_message(document: Document, name: str, own: str) -> Document:
-    metadata = {**document.metadata, "attachment_of": own}
+def _of_message(document: Document, name: str, message_id: str) -> Document:
+    metadata = {**document.metadata, "attachment_of": message_id}
     if document.source_id is not None:
         return replace(document, metadata=metadata)
-    identity = f"{own}#{name}" + (f"#{document.part}" if document.part else "")
+    identity = f"{message_id}#{name}" + (f"#{document.part}" if document.part else "")
     return replace(document, part=identity, source_system=SYSTEM, source_id=identity[:900], metadata=metadata)
 
 
 def _leaves(parsed: EmailMessage) -> Iterator[EmailMessage]:
-    """The parts that hold something; an attached message is one part."""
-    waiting: list[EmailMessage] = [parsed]
-    while waiting:
-        part = waiting.pop(0)
+    """The parts without sub-parts, in order; an attached message counts as one part."""
+    stack: list[EmailMessage] = [parsed]
+    while stack:
+        part = stack.pop(0)
         if part.get_content_type() != "message/rfc822" and part.is_multipart():
-            waiting[:0] = [inner for inner in part.get_payload() if isinstance(inner, EmailMessage)]
+            stack[:0] = [inner for inner in part.get_payload() if isinstance(inner, EmailMessage)]
         else:
             yield part
 
 
 def _body_part(parsed: EmailMessage) -> EmailMessage | None:
-    """The text of the message: plain where there is some, else HTML."""
+    """The part with the message's text: plain text if there is any, else HTML."""
     texts = [part for part in _leaves(parsed) if part.get_content_disposition() != "attachment"]
-    for wanted in ("text/plain", "text/html"):
+    for content_type in ("text/plain", "text/html"):
         for part in texts:
-            if part.get_content_type() == wanted and not part.get_filename():
+            if part.get_content_type() == content_type and not part.get_filename():
                 return part
     return None
 
@@ -125,8 +129,8 @@ def _payload(part: EmailMessage) -> bytes:
     if part.get_content_type() == "message/rfc822":
         inner = part.get_payload(0)
         return inner.as_bytes() if isinstance(inner, EmailMessage) else b""
-    found = part.get_payload(decode=True)
-    return found if isinstance(found, bytes) else b""
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
 
 
 def _text(part: EmailMessage) -> str:
@@ -135,10 +139,10 @@ def _text(part: EmailMessage) -> str:
 
 
 def _header(parsed: EmailMessage, name: str) -> str:
-    """A header's value on one line; empty where it is missing or cannot be parsed."""
+    """A header's value on one line; empty if it is missing or cannot be parsed."""
     try:
         return " ".join(str(parsed.get(name) or "").split())
-    except (ValueError, IndexError, AttributeError, TypeError):  # bugs of the library's own header parser
+    except (ValueError, IndexError, AttributeError, TypeError):  # bugs in the standard library's header parser
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Exports of chat services, as the zip archives that they come in."""
+"""Zip archives exported by chat services."""
 
 from __future__ import annotations
 
@@ -20,34 +20,36 @@ if TYPE_CHECKING:
 
 def parse(file: SourceFile) -> Iterator[Document]:
     """The conversations of a ChatGPT, Claude, Slack or WhatsApp export."""
-    archive = archives.opened(file.data)
+    archive = archives.open_archive(file.data)
     names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
     by_base = {PurePosixPath(name).name: name for name in names}
     if "conversations.json" in by_base:
-        data = archives.member(archive, by_base["conversations.json"])
+        data = archives.read_member(archive, by_base["conversations.json"])
         yield from json_parser.parse(SourceFile("conversations.json", data, file.depth))
     elif "channels.json" in by_base or "users.json" in by_base:
         yield from _slack(archive, names, by_base.get("users.json"))
     elif chats := [name for name in names if name.endswith(".txt")]:
         yield from _whatsapp(archive, chats, file)
     else:
-        raise Unreadable("It is an archive: unpack it, and ingest the folder.")
+        raise Unreadable("It is an archive: unpack it and ingest the folder.")
 
 
 def _slack(archive: zipfile.ZipFile, names: list[str], users: str | None) -> Iterator[Document]:
-    known = slack.user_names(json.loads(archives.member(archive, users))) if users else {}
+    users_by_id = slack.user_names(json.loads(archives.read_member(archive, users))) if users else {}
     for name in sorted(names):
         if len(PurePosixPath(name).parts) > 1 and name.endswith(".json"):
-            day = json.loads(archives.member(archive, name))
+            day = json.loads(archives.read_member(archive, name))
             if slack.looks_like(day):
-                yield from slack.conversations(day, name, known)
+                yield from slack.conversations(day, name, users_by_id)
 
 
 def _whatsapp(archive: zipfile.ZipFile, chats: list[str], file: SourceFile) -> Iterator[Document]:
-    """IOS calls every chat `_chat.txt`: then the archive's name has its name."""
+    """WhatsApp chats. The app for iOS names every chat `_chat.txt`; then the archive's name is used."""
     for name in chats:
-        own = PurePosixPath(name).name
-        inner = SourceFile(f"{file.stem}.txt" if own == "_chat.txt" else own, archives.member(archive, name))
+        basename = PurePosixPath(name).name
+        inner = SourceFile(
+            f"{file.stem}.txt" if basename == "_chat.txt" else basename, archives.read_member(archive, name)
+        )
         if not whatsapp.looks_like(inner.text()):
-            raise Unreadable("It is an archive: unpack it, and ingest the folder.")
+            raise Unreadable("It is an archive: unpack it and ingest the folder.")
         yield from whatsapp.parse(inner)

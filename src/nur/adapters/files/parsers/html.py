@@ -1,4 +1,4 @@
-"""HTML: headings, paragraphs, lists, tables and code as Markdown; navigation, scripts and styles are left out."""
+"""HTML: converts headings, paragraphs, lists, tables and code to Markdown; drops navigation, scripts and styles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOCKS = frozenset(
     "address article aside blockquote body dd div dl dt fieldset figcaption figure header hr html main ol p section "
     "summary details table tbody thead tr ul br".split()
 )
-#: What begins a block, and what stands before its text.
+#: Tags that start a block, with the Markdown prefix of its text.
 _PREFIXES = {
     **dict.fromkeys(_BLOCKS, ""),
     **{f"h{level}": "#" * level + " " for level in range(1, 7)},
@@ -29,7 +29,7 @@ _PREFIXES = {
 }
 _HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset=[\"']?([\w-]{1,40})", re.IGNORECASE)
-#: Names of meta tags, best first.
+#: Names of meta tags, in order of preference.
 _AUTHOR = ("author", "article:author", "dc.creator")
 _DATE = ("article:published_time", "date", "dc.date", "article:modified_time")
 _URL = ("canonical", "og:url")
@@ -44,15 +44,15 @@ def parse(file: SourceFile) -> Iterator[Document]:
 
 
 def document(html: str) -> Document:
-    """The document of a page."""
+    """A page as a document."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
     reader.end_block()
     meta = reader.meta
     return Document(
-        text=reader.built.text,
-        title=reader.title.strip() or _first(meta, _TITLE) or first_heading(reader.built.text),
+        text=reader.builder.text,
+        title=reader.title.strip() or _first(meta, _TITLE) or first_heading(reader.builder.text),
         author=_first(meta, _AUTHOR),
         occurred_at=moment(_first(meta, _DATE)),
         url=_first(meta, _URL),
@@ -60,7 +60,7 @@ def document(html: str) -> Document:
 
 
 def first_heading(text: str) -> str | None:
-    """The first heading of a text that was made here."""
+    """The first heading of a text that `document` returned."""
     found = _HEADING.search(text[:4000])
     return found[1] if found else None
 
@@ -70,11 +70,11 @@ def _first(meta: dict[str, str], names: tuple[str, ...]) -> str | None:
 
 
 class _Reader(HTMLParser):
-    """Collects blocks; it keeps counts instead of a tree, so nesting costs nothing."""
+    """Collects blocks of text. It builds no tree, so deep nesting is harmless."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.built = TextBuilder()
+        self.builder = TextBuilder()
         self.meta: dict[str, str] = {}
         self.title = ""
         self._line: list[str] = []
@@ -85,7 +85,7 @@ class _Reader(HTMLParser):
         self._rows: list[list[str]] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a block, or note what a tag of the head says."""
+        """Start a block, or read a tag of the head."""
         if tag in _SKIPPED:
             self._skipped.append(tag)
         if self._skipped:
@@ -128,11 +128,11 @@ class _Reader(HTMLParser):
             self._line.append(data)
 
     def end_block(self) -> None:
-        """Hand the block on."""
+        """Add the current block to the text."""
         text = "".join(self._line)
         line = text if self._preformatted else " ".join(text.split())
         if line.strip():
-            self.built.add(f"```\n{line.strip(chr(10))}\n```" if self._preformatted else self._prefix + line)
+            self.builder.add(f"```\n{line.strip(chr(10))}\n```" if self._preformatted else self._prefix + line)
         self._line, self._prefix = [], ""
 
     def _begin_block(self, prefix: str) -> None:
@@ -146,7 +146,7 @@ class _Reader(HTMLParser):
             self.meta.setdefault(name.lower(), value.strip())
 
     def _begin_table(self) -> None:
-        """A table within a table, which lays out a page, ends the outer one."""
+        """Start a table. A nested table, used for page layout, ends the outer one."""
         if self._rows is not None:
             self._end_table()
         self.end_block()
@@ -171,20 +171,20 @@ class _Reader(HTMLParser):
             self._end_cell()
 
     def _end_cell(self) -> None:
-        """What was read goes into the open cell; text between cells stands as a paragraph before the table."""
+        """Add the collected text to the open cell; text outside of cells becomes a paragraph before the table."""
         text = " ".join("".join(self._line).split())
         self._line = []
         if text and self._rows and self._rows[-1]:
             self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}".strip()
         elif text:
-            self.built.add(text)
+            self.builder.add(text)
 
     def _end_table(self) -> None:
         self._end_cell()
-        found = [row for row in self._rows or () if any(row)]
+        table = [row for row in self._rows or () if any(row)]
         self._rows = None
-        if found and max(len(row) for row in found) == 1:  # one column lays out a page: paragraphs
-            for row in found:
-                self.built.add(row[0])
-        elif found:
-            self.built.add("\n".join(rows.lines(found)))
+        if table and max(len(row) for row in table) == 1:  # a single column is page layout: paragraphs
+            for row in table:
+                self.builder.add(row[0])
+        elif table:
+            self.builder.add("\n".join(rows.lines(table)))

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: names and values, one line per record. Chat exports are known by their shape."""
+"""JSON and JSON Lines: one line of names and values per record. Chat exports are recognised by their structure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHATS = (chatgpt, claude, slack)
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """A chat export's conversations, or one document. What is not valid JSON, such as JSON with comments, is text."""
+    """A chat export's conversations, or one document. Invalid JSON, such as JSON with comments, is read as text."""
     text = file.text()
     try:
         value = json.loads(text)
@@ -32,7 +32,7 @@ def parse(file: SourceFile) -> Iterator[Document]:
 
 
 def _lines(text: str) -> str | None:
-    """JSON lines: a record per line; None where a line is no JSON."""
+    """JSON Lines as text, one record per line; None if any line is not JSON."""
     records = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     try:
         return "\n".join(f"- line {number}: {_record(json.loads(line))}" for number, line in records)
@@ -41,7 +41,7 @@ def _lines(text: str) -> str | None:
 
 
 def _blocks(value: Any) -> Iterator[str]:
-    """The lines of a document: its scalars, then each list and object under a heading of its name."""
+    """The document's lines: its scalars, then each list and object under a heading with its name."""
     if isinstance(value, list):
         yield from _items(value)
     elif isinstance(value, dict):
@@ -51,7 +51,7 @@ def _blocks(value: Any) -> Iterator[str]:
         for name, inner in value.items():
             if isinstance(inner, dict | list) and inner:
                 yield f"\n## {name}\n"
-                yield from _items(inner) if isinstance(inner, list) else (_named(inner))
+                yield from _items(inner) if isinstance(inner, list) else _named(inner)
     else:
         yield _scalar(value)
 
@@ -67,7 +67,7 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _record(value: Any) -> str:
-    """On one line: every scalar after the path of its names."""
+    """A value on one line: every scalar after its path."""
     if not isinstance(value, dict | list):
         return _scalar(value)
     return "; ".join(f"{path}: {scalar}" if path else scalar for path, scalar in _flat(value, ""))

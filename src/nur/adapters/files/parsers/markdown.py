@@ -1,4 +1,4 @@
-"""Markdown: as it is; its front matter and first heading say what it is."""
+"""Markdown: unchanged; title, author and date come from its front matter or first heading."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _FIELD = re.compile(r"^(title|author|date|url|source)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,2}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_HEADING_WITHIN = 4000
+_HEADING_WITHIN = 4000  #: characters
 
 
 def parse(file: SourceFile) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""PDF, page by page, with pdfium."""
+"""PDF files, page by page, read with pdfium."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ if TYPE_CHECKING:
 
     from nur.adapters.files.source import SourceFile
 
-# pdfium puts U+0002 (in older files U+FFFE) where a line ends with a hyphen: within a word, if a small letter follows.
+# pdfium writes U+0002 (U+FFFE in older files) for a hyphen at a line's end. It splits a word if a lower-case letter
+# follows.
 _HYPHEN = re.compile(r"[\x02\ufffe\u00ad]\s*(\w?)")
 _DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?(?:([+-])(\d{2})'?(\d{2}))?")
-_UNSET = ("", "(unspecified)", "(anonymous)", "untitled")  #: what programs write where nobody said anything
+_UNSET = ("", "(unspecified)", "(anonymous)", "untitled")  #: placeholders that programs write for missing values
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document with a place per page. Scanned pages have no text."""
+    """One document with one place per page. Scanned pages have no text."""
     pdf = _opened(file.data)
-    built = TextBuilder()
+    builder = TextBuilder()
     for number in range(len(pdf)):
-        built.place(f"page {number + 1}")
-        built.add(_page_text(pdf, number))
-    if not built.text:
-        raise Unreadable("It holds no text. Scanned pages need text recognition (OCR) first.")
-    said = {name: value for name, value in pdf.get_metadata_dict().items() if value not in _UNSET}
+        builder.place(f"page {number + 1}")
+        builder.add(_page_text(pdf, number))
+    if not builder.text:
+        raise Unreadable("It contains no text. Scanned pages need text recognition (OCR) first.")
+    stated = {name: value for name, value in pdf.get_metadata_dict().items() if value not in _UNSET}
     yield Document(
-        text=built.text,
-        title=said.get("Title"),
-        author=said.get("Author"),
-        occurred_at=_moment(said.get("ModDate") or said.get("CreationDate") or ""),
-        places=built.places,
+        text=builder.text,
+        title=stated.get("Title"),
+        author=stated.get("Author"),
+        occurred_at=_moment(stated.get("ModDate") or stated.get("CreationDate") or ""),
+        places=builder.places,
         metadata={"pages": len(pdf)},
     )
 
@@ -52,7 +53,7 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
 
 
 def _page_text(pdf: pypdfium2.PdfDocument, number: int) -> str:
-    """A page's text; a page that is damaged has none."""
+    """A page's text; empty for a damaged page."""
     try:
         page = pdf[number]
         text: str = page.get_textpage().get_text_bounded()

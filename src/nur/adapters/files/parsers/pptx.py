@@ -1,4 +1,4 @@
-"""Presentations, slide by slide, with their notes."""
+"""Presentations, slide by slide, with speaker notes."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
     from nur.adapters.files.source import SourceFile
 
-_DEEPEST_GROUP = 20
+_MAX_GROUP_DEPTH = 20
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document with a place per slide."""
-    said = properties(file.data)
+    """One document with one place per slide."""
+    stated = properties(file.data)
     slides = pptx.Presentation(io.BytesIO(file.data)).slides
-    built = TextBuilder()
+    builder = TextBuilder()
     for number, slide in enumerate(slides, start=1):
-        built.place(f"slide {number}")
+        builder.place(f"slide {number}")
         title = slide.shapes.title
-        built.add(f"## {_heading(title, number)}")
+        builder.add(f"## {_heading(title, number)}")
         for block in _blocks(slide.shapes, title):
-            built.add(block)
+            builder.add(block)
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = slide.notes_slide.notes_text_frame.text.strip()
-            built.add(f"Notes: {notes}" if notes else "")
+            builder.add(f"Notes: {notes}" if notes else "")
     yield Document(
-        text=built.text,
-        title=said.title,
-        author=said.author,
-        occurred_at=said.changed_at,
-        places=built.places,
+        text=builder.text,
+        title=stated.title,
+        author=stated.author,
+        occurred_at=stated.changed_at,
+        places=builder.places,
         metadata={"slides": len(slides)},
     )
 
@@ -50,12 +50,12 @@ def _heading(title: Any, number: int) -> str:
 
 
 def _blocks(shapes: Iterable[Any], title: Any, depth: int = 0) -> Iterator[str]:
-    """The texts of shapes other than the title's, in order; groups are opened."""
+    """The texts of all shapes but the title, in order, including shapes in groups."""
     for shape in shapes:
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if hasattr(shape, "shapes"):
-            if depth < _DEEPEST_GROUP:
+            if depth < _MAX_GROUP_DEPTH:
                 yield from _blocks(shape.shapes, title, depth + 1)
         elif shape.has_text_frame:
             lines = ["  " * line.level + line.text.strip() for line in shape.text_frame.paragraphs if line.text.strip()]

@@ -1,4 +1,4 @@
-"""Slack's export: a folder per channel, a file per day."""
+"""Slack's export: one folder per channel, one file per day."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def looks_like(value: Any) -> bool:
 
 
 def conversations(value: Any, name: str, users: Mapping[str, str] | None = None) -> Iterator[Document]:
-    """One document: a channel's day. `users` are names by id, where `users.json` is at hand."""
+    """One document: one day of a channel. `users` maps ids to names, if `users.json` is available."""
     path = PurePath(name)
     channel, day = path.parent.name or path.stem, path.stem
     names = {**_profiles(value), **(users or {})}
@@ -64,7 +64,7 @@ def _message(one: dict[str, Any], names: Mapping[str, str]) -> Message:
 
 
 def _readable(text: str, names: Mapping[str, str]) -> str:
-    """Mentions by name, links with their words."""
+    """Replace Slack's markup: mentions by name, links by label and target."""
 
     def shown(match: re.Match[str]) -> str:
         mark, target, label = match.groups()
@@ -75,6 +75,6 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
         return f"{label} ({target})" if label else target
 
     text = _MARKS.sub(shown, text)
-    for entity, sign in _ENTITIES.items():
-        text = text.replace(entity, sign)
+    for entity, character in _ENTITIES.items():
+        text = text.replace(entity, character)
     return text

@@ -1,4 +1,4 @@
-"""Subtitles (SubRip, WebVTT): paragraphs of what was said, with times and speakers."""
+"""Subtitles (SubRip, WebVTT): converts cues to paragraphs with times and speakers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CUE = re.compile(r"(?:(\d{1,3}):)?(\d{2}):(\d{2})[.,](\d{1,3})\s+-->\s+(?:(\d{1
 _VOICE = re.compile(r"<v(?:\.[\w.-]{1,60})?\s+([^>]{1,80})>")
 _NAMED = re.compile(r"(?:>>\s*)?([A-ZÀ-Þ][\w.'’ -]{0,30}): (.+)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z0-9.][^<>]{0,80}>|\{\\[^{}]{0,80}\}")
-#: A pause that ends a paragraph, and a length from which on the end of a sentence does.
+#: A paragraph ends at a pause this long, or at the end of a sentence once it has this many characters.
 _PAUSE_SECONDS = 3.0
 _LONG_CHARACTERS = 300
 
@@ -35,19 +35,19 @@ class _Cue:
 
 def parse(file: SourceFile) -> Iterator[Document]:
     """One transcript."""
-    built, speakers = TextBuilder(), []
+    builder, speakers = TextBuilder(), []
     for cues in _paragraphs(_cues(file.text())):
         stamp, text = _stamp(cues[0].start), " ".join(cue.text for cue in cues)
         if cues[0].speaker:
             speakers.append(cues[0].speaker)
-            built.add(paragraph(cues[0].speaker, text, stamp))
+            builder.add(paragraph(cues[0].speaker, text, stamp))
         else:
-            built.add(stamp + text)
-    yield Document(text=built.text, type="transcript", title=file.stem, participants=tuple(dict.fromkeys(speakers)))
+            builder.add(stamp + text)
+    yield Document(text=builder.text, type="transcript", title=file.stem, participants=tuple(dict.fromkeys(speakers)))
 
 
 def _cues(text: str) -> Iterator[_Cue]:
-    """The cues in order; numbers, notes and styles between them are left out."""
+    """The cues in order, without the numbers, notes and styles between them."""
     times: re.Match[str] | None = None
     lines: list[str] = []
     for line in [*text.splitlines(), ""]:
@@ -74,7 +74,7 @@ def _seconds(times: re.Match[str], first: int) -> float:
 
 
 def _paragraphs(cues: Iterator[_Cue]) -> Iterator[list[_Cue]]:
-    """Cues that belong together: one speaker, no pause, not too long."""
+    """Group cues into paragraphs: one speaker, no pause, limited length."""
     open_: list[_Cue] = []
     for cue in cues:
         if open_ and _ends(open_, cue):
@@ -89,8 +89,8 @@ def _ends(cues: list[_Cue], following: _Cue) -> bool:
     length = sum(len(cue.text) for cue in cues)
     is_sentence = cues[-1].text.endswith((".", "?", "!", "…", "。"))
     paused = following.start - cues[-1].end > _PAUSE_SECONDS
-    other = following.speaker not in ("", cues[0].speaker)
-    return other or paused or (length > _LONG_CHARACTERS and is_sentence) or length > 3 * _LONG_CHARACTERS
+    speaker_changes = following.speaker not in ("", cues[0].speaker)
+    return speaker_changes or paused or (length > _LONG_CHARACTERS and is_sentence) or length > 3 * _LONG_CHARACTERS
 
 
 def _stamp(seconds: float) -> str:

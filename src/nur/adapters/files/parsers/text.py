@@ -1,4 +1,4 @@
-"""Plain text: as it is."""
+"""Plain text, unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WhatsApp's exported chat, as Android and iOS write it."""
+"""WhatsApp chat exports from Android and iOS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINE = re.compile(
 )
 _SAID = re.compile(r"([^:\n]{1,100}): (.*)", re.DOTALL)
 _CHAT_NAME = re.compile(r"WhatsApp Chat (?:with|mit|-|con|avec|com|met)\s+(.+)", re.IGNORECASE)
-_LOOKED_AT = 30
+_CHECKED_LINES = 30
 
 
 @dataclass(slots=True)
@@ -34,13 +34,13 @@ class _Entry:
 
 def looks_like(text: str) -> bool:
     """Whether the first lines are dated messages, most of them with a speaker."""
-    head = text[:8192].splitlines()[:_LOOKED_AT]
+    head = text[:8192].splitlines()[:_CHECKED_LINES]
     dated = [match for line in head if (match := _LINE.match(line))]
     return len(dated) >= 2 and sum(_SAID.match(match[8]) is not None for match in dated) * 2 >= len(dated)
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document per month, so that next month's export changes none of the earlier ones."""
+    """One document per month, so that a later export leaves earlier documents unchanged."""
     found = _CHAT_NAME.match(file.stem)
     name = found[1] if found else file.stem
     entries = _entries(file.text())
@@ -51,34 +51,34 @@ def parse(file: SourceFile) -> Iterator[Document]:
 
 
 def _entries(text: str) -> list[_Entry]:
-    """The messages; a line without a date belongs to the one before."""
-    found: list[_Entry] = []
+    """The messages. A line without a date continues the previous message."""
+    entries: list[_Entry] = []
     for line in text.splitlines():
         match = _LINE.match(line)
         if match is not None:
             first, second, third, hour, minute = (int(match[place]) for place in range(1, 6))
-            found.append(_Entry((first, second, third), (_hour(hour, match[7]), minute), match[8]))
-        elif found:
-            found[-1].text += f"\n{line}"
-    return found
+            entries.append(_Entry((first, second, third), (_hour(hour, match[7]), minute), match[8]))
+        elif entries:
+            entries[-1].text += f"\n{line}"
+    return entries
 
 
 def _hour(hour: int, half: str | None) -> int:
-    """In 24 hours."""
+    """The hour on a 24-hour clock; `half` is the A or P of AM and PM, if written."""
     if half is None:
         return hour
     return hour % 12 + (12 if half in "Pp" else 0)
 
 
 def _order(entries: Sequence[_Entry]) -> tuple[int, int, int]:
-    """Where year, month and day stand: a number above 12 is no month. Day before month where nothing tells."""
+    """Positions of year, month and day: a number above 12 is not a month. Ambiguous dates are day first."""
     if any(entry.date[0] > 31 for entry in entries):
         return 0, 1, 2
     return (2, 0, 1) if any(entry.date[1] > 12 for entry in entries) else (2, 1, 0)
 
 
 def _message(entry: _Entry, order: tuple[int, int, int]) -> Message | None:
-    """A message; None for what WhatsApp itself says, such as that a key has changed."""
+    """A message; None for a notice by WhatsApp itself, such as a changed key, or an invalid date."""
     said = _SAID.match(entry.text)
     year, month, day = (entry.date[place] for place in order)
     if said is None:

@@ -1,4 +1,4 @@
-"""Spreadsheets, sheet by sheet and row by row, with calamine: Excel of any age, and OpenDocument."""
+"""Spreadsheets, sheet by sheet and row by row, read with calamine: all Excel formats and OpenDocument."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
-    """One document with a place per sheet. Of formulas the last result is read."""
-    said = properties(file.data) if file.data.startswith(archives.BEGINNING) else Properties()
-    built = TextBuilder()
+    """One document with one place per sheet. Formulas are read as their last result."""
+    stated = properties(file.data) if file.data.startswith(archives.SIGNATURE) else Properties()
+    builder = TextBuilder()
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(file.data))
         sheets = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         for name in sheets:
             found = [[_shown(cell) for cell in row] for row in book.get_sheet_by_name(name).iter_rows()]
             lines = "\n".join(rows.lines(found))
-            built.place(f"sheet {name}")
-            built.add(f"## {name}\n\n{lines}" if lines else "")
+            builder.place(f"sheet {name}")
+            builder.add(f"## {name}\n\n{lines}" if lines else "")
     except PasswordError as error:
         raise Unreadable("It is protected by a password.") from error
     except CalamineError as error:
         raise Unreadable("It is a damaged spreadsheet.") from error
     yield Document(
-        text=built.text,
-        title=said.title,
-        author=said.author,
-        occurred_at=said.changed_at,
-        places=built.places,
+        text=builder.text,
+        title=stated.title,
+        author=stated.author,
+        occurred_at=stated.changed_at,
+        places=builder.places,
         metadata={"sheets": sheets},
     )
 
 
 def _shown(cell: Any) -> str:
-    """A cell's value as people write it."""
+    """A cell's value as readable text."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
