@@ -1,4 +1,4 @@
-"""The `nur` command."""
+"""Entry point of the `nur` command."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ HOOK = "hook"
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    # Before numpy is imported: a matrix times a vector waits for memory, and further threads wait with it at full
-    # speed (on two cores half of a search's CPU).
+    # Before numpy is imported: matrix-vector products are bound by memory, so more BLAS threads only spin (on two
+    # cores, half of a search's CPU time).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(_run(sys.argv[1:]))
 
 
 def _run(arguments: Sequence[str]) -> int:
-    # Imported where they are needed: a hook runs before every prompt, and the command line costs it twice its time.
+    # A hook runs before every prompt, and importing the command line would double its time.
     if arguments[:1] == [HOOK] and not {"-h", "--help"} & set(arguments):
         from nur.entrypoints.hooks.run import main as run_hook
 
@@ -33,10 +33,10 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _called() -> str:
-    """How the user calls this program: hints repeat it."""
+    """Return the command that the user typed, to repeat it in hints."""
     if Path(sys.argv[0]).stem != "nur-memory":
         return "nur"
-    return "uvx nur-memory" if "UV" in os.environ else "nur-memory"  # uvx sets it, and puts nothing on the PATH
+    return "uvx nur-memory" if "UV" in os.environ else "nur-memory"  # set by uvx, which does not add to PATH
 
 
 if __name__ == "__main__":

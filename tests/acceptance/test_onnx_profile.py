@@ -38,7 +38,7 @@ async def test_a_store_whose_model_is_not_there_says_which_folder_it_wants(open_
         async with open_door():
             pass
     other = embed_words(tmp_path / "other", WORDS)
-    with pytest.raises(BadConfiguration, match="holds vectors of onnx:little:3"):
+    with pytest.raises(BadConfiguration, match="has vectors of onnx:little:3"):
         async with open_door(onnx_model=other):
             pass
 

@@ -1,6 +1,7 @@
-"""Wires everything: the only place that knows which adapters there are.
+"""Bootstrap: chooses adapters by the settings, wires the services, and starts the background jobs.
 
-Adapters are imported where they are chosen: chromadb takes seconds, and the default profile never needs it.
+No other package chooses an adapter. Adapters are imported only when chosen: importing chromadb takes seconds, and the
+default profile never needs it.
 """
 
 from __future__ import annotations
@@ -40,9 +41,12 @@ NO_POSTGRES = "DATABASE_URL needs an extra: pip install 'nur-memory[postgres]'"
 
 @asynccontextmanager
 async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Services]:
-    """Open everything and start the background jobs; close it at the end. Raises what `nur serve` exits with."""
+    """Open everything and start the background jobs; close it all at the end.
+
+    Raises BadConfiguration, DataFolderInUse and StoreUnusable, which decide the exit code of `nur serve`.
+    """
     clock = clock or SystemClock()
-    await asyncio.to_thread(tokenisers, settings)  # a download may take its time, or fail: before anything is opened
+    await asyncio.to_thread(tokenisers, settings)  # may download, slowly or in vain: do it before opening anything
     stores = make_stores(settings)
     await stores.open(clock.now())
     async with contextlib.AsyncExitStack() as stack:
@@ -51,8 +55,8 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         switched = await _switch(stores, clock)
         embedder = await store_embedder(settings, stores, clock)
         stack.push_async_callback(embedder.close)
-        first = await stores.facts.get(FIRST_EMBEDDING_VERSION) or embedder.model.version
-        index = make_index(settings, stores, embedder.model, store_id, first, clock)
+        first_version = await stores.facts.get(FIRST_EMBEDDING_VERSION) or embedder.model.version
+        index = make_index(settings, stores, embedder.model, store_id, first_version, clock)
         stack.push_async_callback(index.close)
         reranker = make_reranker(settings)
         if reranker is not None:
@@ -61,10 +65,10 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(services.search_log.close)
         stack.push_async_callback(services.ingest_file.reader.close)
         await services.watch_index.open()
-        if switched and index.follows_commits:  # it has just read every vector that there is
+        if switched and index.follows_commits:  # opening it has loaded every vector
             await stores.index_marks.mark_all(embedder.model.version, clock.now())
         if stores.is_shared and (queued := await stores.vectors.queue_missing(embedder.model.version, clock.now())):
-            log.info("vectors_missing", notes=queued)  # written by a process that had not switched yet
+            log.info("vectors_missing", notes=queued)  # written by a process that still used the previous model
         if queued := await services.derive.queue_outdated():
             log.info("derivations_outdated", notes=queued)
         stack.push_async_callback(services.rebuild.stop)
@@ -89,7 +93,7 @@ async def running(settings: Settings, clock: Clock | None = None) -> AsyncIterat
 
 
 def make_stores(settings: Settings) -> Stores:
-    """The stores that the settings ask for, not yet open. Raises BadConfiguration."""
+    """Return the configured stores, not yet open. Raises BadConfiguration."""
     if settings.database_url is not None:
         return _postgres(settings, settings.database_url.get_secret_value())
     from nur.adapters.sql.sqlite.stores import SqliteStores
@@ -98,9 +102,9 @@ def make_stores(settings: Settings) -> Stores:
 
 
 def finish_upgrade(settings: Settings) -> bool:
-    """Apply the steps of the schema that servers leave; returns whether there were any.
+    """Apply the schema changes that servers do not apply at start. Returns whether there were any.
 
-    Raises BadConfiguration without PostgreSQL, where a server does everything itself, and DataFolderInUse.
+    Raises BadConfiguration for SQLite, where a server applies everything itself, and DataFolderInUse.
     """
     if settings.database_url is None:
         raise BadConfiguration("nur upgrade needs DATABASE_URL: a SQLite store is upgraded when its server starts.")
@@ -108,9 +112,9 @@ def finish_upgrade(settings: Settings) -> bool:
 
 
 def is_new(settings: Settings) -> bool:
-    """Whether there is no store yet: opening it would make one and choose its embedding model."""
+    """Whether there is no store yet, so that opening it would create one and choose its embedding model."""
     if settings.database_url is not None:
-        return False  # whoever made the database means it to be used
+        return False  # a PostgreSQL database is created on purpose
     from nur.adapters.sql.sqlite.files import StoreFiles
 
     return StoreFiles(settings.nur_data_dir).is_new

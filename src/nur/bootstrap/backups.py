@@ -1,4 +1,4 @@
-"""Backups, as the settings ask for them."""
+"""Builds the backup job from the settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def make_nightly_backup(settings: Settings, clock: Clock) -> NightlyBackup | None:
-    """The job that backs the store up every night; None where no folder is set."""
+    """Return the nightly backup job; None if BACKUP_DIR is not set."""
     if settings.backup_dir is None:
         return None
     from nur.adapters.sql.sqlite.backup import SqliteBackups
@@ -25,11 +25,11 @@ def make_nightly_backup(settings: Settings, clock: Clock) -> NightlyBackup | Non
 
 
 def passphrase(settings: Settings) -> str | None:
-    """What backups are encrypted with; None: they are not."""
+    """Return the passphrase that encrypts backups; None: they are not encrypted."""
     return settings.backup_passphrase.get_secret_value() if settings.backup_passphrase else None
 
 
 def require_file(settings: Settings) -> None:
-    """Refuse to back up or restore a store that is not a file."""
+    """Raise BadRequest if the store is in PostgreSQL, which backup and restore do not support."""
     if settings.database_url is not None:
         raise BadRequest("DATABASE_URL is set: the store is in PostgreSQL. Use pg_dump, or nur export and nur import.")

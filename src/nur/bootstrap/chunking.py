@@ -1,4 +1,4 @@
-"""How each kind of note is chunked, and the tokenisers that this needs."""
+"""Builds the chunking policy of each kind of note, and the tokenisers it needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def policies(settings: Settings) -> Mapping[Kind, ChunkingPolicy]:
-    """How each kind of note is chunked."""
+    """Return the chunking policy of each kind."""
     sizes = (settings.single_piece_max_tokens, settings.chunk_target_tokens, settings.chunk_overlap_tokens)
     window = ChunkingPolicy("window", *sizes)
     note = settings.chunking
@@ -42,6 +42,6 @@ def _tokeniser(name: str) -> Callable[[str], Tokens]:
 
 
 def tokenisers(settings: Settings) -> Mapping[str, Callable[[str], Tokens]]:
-    """The tokenisers that the policies name. Raises BadConfiguration."""
+    """Return the tokenisers of the policies, by name. Raises BadConfiguration."""
     name = settings.chunking.tokenizer_repo
     return {name: _tokeniser(name)} if name else {}

@@ -1,4 +1,4 @@
-"""Which embedding model a store has, and its embedder."""
+"""Chooses a store's embedding model and builds its embedder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NO_MODELS = (
     "Vectors of {version} need an extra: pip install 'nur-memory[models]'. "
     "Without it: set EMBEDDINGS=local for a new store, or leave these models with: nur reembed --to local"
 )
-#: The setting that names a provider's model.
+#: The setting that chooses each provider's model.
 MODEL_SETTINGS = {
     OPENAI_PROVIDER: "OPENAI_EMBED_MODEL",
     ONNX_PROVIDER: "ONNX_MODEL",
@@ -48,24 +48,24 @@ MODEL_SETTINGS = {
 
 
 async def store_embedder(settings: Settings, stores: Stores, clock: Clock) -> Embedder:
-    """The embedder of the store's model; a store without vectors gets the one that the settings ask for.
+    """Return the embedder of the store's model; a store without vectors gets the configured one.
 
-    A store takes a model for its own only once that model has answered: a provider that is down at the first start
-    decides nothing. Raises BadConfiguration, KeyRefused.
+    A store records its model only once that model has answered, so a provider that is down at the first start does
+    not decide the model. Raises BadConfiguration, KeyRefused.
     """
-    with_times = await stores.facts.get(EMBEDDING_VERSION)
-    has_vectors = with_times is not None and with_times in await stores.vectors.versions()
-    model = _model_to_use(settings, with_times, has_vectors=has_vectors)
+    stored_version = await stores.facts.get(EMBEDDING_VERSION)
+    has_vectors = stored_version is not None and stored_version in await stores.vectors.versions()
+    model = _model_to_use(settings, stored_version, has_vectors=has_vectors)
     if model.provider == OPENAI_PROVIDER and settings.openai_api_key is None and has_vectors:
         log.error("embedder_absent", model=model.name)
         return AbsentEmbedder(model, NO_KEY.format(version=model.version))
     inner = open_embedder(settings, model)
-    bound = with_times == model.version
+    is_recorded = stored_version == model.version
     if model.provider != OPENAI_PROVIDER:
-        if not bound:
-            await _bind(stores, model)
+        if not is_recorded:
+            await _record(stores, model)
         return inner
-    embedder = GuardedEmbedder(inner, clock, on_answer=None if bound else partial(_bind, stores, model))
+    embedder = GuardedEmbedder(inner, clock, on_answer=None if is_recorded else partial(_record, stores, model))
     try:
         await _refuse_wrong_settings(embedder, model, has_vectors=has_vectors)
     except BadConfiguration:
@@ -74,11 +74,11 @@ async def store_embedder(settings: Settings, stores: Stores, clock: Clock) -> Em
     return embedder
 
 
-def _model_to_use(settings: Settings, with_times: str | None, *, has_vectors: bool) -> EmbeddingModel:
-    """The store's model; that of the settings for a store that has none, or has nothing embedded with it."""
-    if with_times is None:
+def _model_to_use(settings: Settings, stored_version: str | None, *, has_vectors: bool) -> EmbeddingModel:
+    """Return the store's model, or the configured one if the store has no model or no vectors of it."""
+    if stored_version is None:
         return wanted_model(settings)
-    existing = EmbeddingModel.parse(with_times)
+    existing = EmbeddingModel.parse(stored_version)
     try:
         refuse_other_model(settings, existing)
     except BadConfiguration:
@@ -89,14 +89,14 @@ def _model_to_use(settings: Settings, with_times: str | None, *, has_vectors: bo
     return wanted_model(settings) if lacks_key and not has_vectors else existing
 
 
-async def _bind(stores: Stores, model: EmbeddingModel) -> None:
-    """Make this the store's model."""
+async def _record(stores: Stores, model: EmbeddingModel) -> None:
+    """Record this as the store's model."""
     await stores.facts.set(EMBEDDING_VERSION, model.version)
     await stores.facts.set_if_absent(FIRST_EMBEDDING_VERSION, model.version)
 
 
 async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, has_vectors: bool) -> None:
-    """A refused key stops the start, and so does a wrong model as long as nothing is embedded with it."""
+    """Raise KeyRefused for a bad key, and BadConfiguration for a wrong model that has no vectors yet."""
     probe = await refuse_bad_key(embedder)
     if probe.misnamed and not has_vectors:
         raise BadConfiguration(
@@ -106,24 +106,24 @@ async def _refuse_wrong_settings(embedder: Embedder, model: EmbeddingModel, *, h
 
 
 def refuse_other_model(settings: Settings, existing: EmbeddingModel) -> None:
-    """A store keeps its model: settings that name another one are refused. Raises BadConfiguration."""
+    """Raise BadConfiguration if the settings name another model than the store's existing one."""
     wanted = wanted_model(settings)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
     if explicit and wanted.provider == existing.provider and wanted != existing:
         raise BadConfiguration(
-            f"{MODEL_SETTINGS[existing.provider]}: the store holds vectors of {existing.version}, the settings ask for "
+            f"{MODEL_SETTINGS[existing.provider]}: the store has vectors of {existing.version}, the settings ask for "
             f"{wanted.version}. "
             f"Change the setting back, or embed everything again with: nur reembed --to {wanted.version}"
         )
     if settings.embeddings != "auto" and wanted.provider != existing.provider:
         raise BadConfiguration(
-            f"EMBEDDINGS={settings.embeddings}: the store holds vectors of {existing.version}. "
+            f"EMBEDDINGS={settings.embeddings}: the store has vectors of {existing.version}. "
             f"Set EMBEDDINGS={existing.provider} or auto, or embed everything again: nur reembed --to {wanted.version}"
         )
 
 
 def wanted_model(settings: Settings) -> EmbeddingModel:
-    """The model that the settings ask for; a store that has one keeps it."""
+    """Return the model that the settings ask for."""
     if settings.embeddings == ONNX_PROVIDER:
         return _onnx(settings).model
     if settings.embeddings == "openai" or (settings.embeddings == "auto" and settings.openai_api_key is not None):
@@ -136,7 +136,10 @@ def wanted_model(settings: Settings) -> EmbeddingModel:
 
 
 def named_model(settings: Settings, name: str) -> EmbeddingModel:
-    """`models`, `local`, `openai`, `onnx` (as configured), or provider:model:dimensions. Raises BadConfiguration."""
+    """Parse `models`, `local`, `openai`, `onnx` (as configured) or provider:model:dimensions.
+
+    Raises BadConfiguration.
+    """
     if name in MODEL_SETTINGS:
         return wanted_model(settings.model_copy(update={"embeddings": name}))
     try:
@@ -154,7 +157,7 @@ def named_model(settings: Settings, name: str) -> EmbeddingModel:
 
 
 async def open_named(settings: Settings, name: str) -> Embedder:
-    """The embedder of a model that the store is to have, for a server that runs. Raises BadConfiguration."""
+    """Open the embedder of the model that a running server is to switch to. Raises BadConfiguration."""
     model = named_model(settings, name)
     try:
         refuse_other_model(settings, model)
@@ -173,7 +176,7 @@ async def open_named(settings: Settings, name: str) -> Embedder:
 
 
 def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
-    """The embedder of a model. Raises KeyRefused when it needs a key that is not there."""
+    """Open the embedder of a model. Raises BadConfiguration, and KeyRefused if a key is needed and missing."""
     if model.provider == LOCAL_PROVIDER:
         from nur.adapters.local.embedder import LocalEmbedder
 
@@ -185,13 +188,13 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
 
         return SentenceEmbedder()
     if model.provider == ONNX_PROVIDER:
-        found = _onnx(settings)
-        if found.model != model:
+        embedder = _onnx(settings)
+        if embedder.model != model:
             raise BadConfiguration(
-                f"ONNX_MODEL: the store holds vectors of {model.version}, and {settings.onnx_model} has "
-                f"{found.model.version}. Name the folder it was, or embed everything again: nur reembed --to onnx"
+                f"ONNX_MODEL: the store has vectors of {model.version}, but {settings.onnx_model} has "
+                f"{embedder.model.version}. Set the previous folder, or embed everything again: nur reembed --to onnx"
             )
-        return found
+        return embedder
     if settings.openai_api_key is None:
         raise KeyRefused(
             f"OPENAI_API_KEY not configured, but vectors of {model.version} need it. Set it, or use EMBEDDINGS=local."
@@ -200,7 +203,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
 
 
 def _openai(settings: Settings, model: EmbeddingModel, api_key: str) -> Embedder:
-    """OpenAI's embedder, as configured. Raises BadConfiguration."""
+    """Build the OpenAI embedder from the settings. Raises BadConfiguration."""
     try:
         from nur.adapters.openai.embedder import OpenAIEmbedder
     except ImportError as error:
@@ -225,7 +228,7 @@ def _openai(settings: Settings, model: EmbeddingModel, api_key: str) -> Embedder
 
 
 def _onnx(settings: Settings) -> OnnxEmbedder:
-    """The model in the folder that the settings name. Raises BadConfiguration."""
+    """Build the embedder of the model in the configured folder. Raises BadConfiguration."""
     if settings.onnx_model is None:
         raise BadConfiguration("ONNX_MODEL: name the folder of the model, with model.onnx and tokenizer.json.")
     try:
@@ -236,7 +239,7 @@ def _onnx(settings: Settings) -> OnnxEmbedder:
 
 
 async def refuse_bad_key(embedder: Embedder) -> Probe:
-    """A refused key stops the start; a provider that is merely down does not. Returns what the probe showed."""
+    """Probe the provider and return the result. Raises KeyRefused for a bad key, not if the provider is down."""
     probe = await embedder.probe()
     if probe.key_refused:
         raise KeyRefused(str(probe.error))
@@ -244,7 +247,7 @@ async def refuse_bad_key(embedder: Embedder) -> Probe:
 
 
 def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCalibration:
-    """What was measured about the model on this store, else what comes with the program."""
+    """Return the model's calibration measured on this store, else the packaged one. Raises BadConfiguration."""
     path = settings.nur_data_dir / FOLDER / file_name(model.version)
     if not path.is_file():
         return calibration_of(model.version)
@@ -254,13 +257,13 @@ def measured_calibration(settings: Settings, model: EmbeddingModel) -> ModelCali
         raise BadConfiguration(f"{path}: {error}. Remove the file, or measure again.") from error
     if calibration.embedding_version != model.version:
         raise BadConfiguration(
-            f"{path}: it is about {calibration.embedding_version}. Remove the file, or measure again."
+            f"{path}: it was measured for {calibration.embedding_version}. Remove the file, or measure again."
         )
     return calibration
 
 
 def packaged_tokens(embedder: Embedder) -> EnglishTokens:
-    """The packaged model's token vectors, which pieces are embedded with; the embedder's own where it is that model."""
+    """Return the packaged model's token vectors, which embed pieces; shared with the embedder if it uses that model."""
     from nur.adapters.local.embedder import LocalEmbedder, PackagedTokens
     from nur.adapters.local.english_words import EnglishTokens
 

@@ -1,4 +1,4 @@
-"""Which vector index the settings ask for."""
+"""Builds the configured vector index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_QDRANT = "INDEX=qdrant needs an extra: pip install 'nur-memory[qdrant]'"
 
 
 def chosen_index(settings: Settings) -> str:
-    """Its name; `auto` goes by what else is set."""
+    """Return the name of the configured index; `auto` depends on the other settings."""
     if settings.index != "auto":
         return settings.index
     if settings.chroma_host:
@@ -39,7 +39,7 @@ def chosen_index(settings: Settings) -> str:
 def make_index(
     settings: Settings, stores: Stores, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock
 ) -> VectorIndex:
-    """The index of a model's vectors, not yet open. Raises BadConfiguration."""
+    """Return the index for a model's vectors, not yet open. Raises BadConfiguration."""
     chosen = chosen_index(settings)
     if chosen == "chroma":
         return _chroma(settings, model, store_id, first_version, clock)
@@ -64,7 +64,7 @@ def make_index(
 
 
 def _pgvector(stores: Stores, model: EmbeddingModel, clock: Clock) -> VectorIndex:
-    """Inside the database of the stores: PostgreSQL's, as the settings have made sure."""
+    """Build the index in the stores' own PostgreSQL database; Settings refuses pgvector without one."""
     from nur.adapters.pgvector.vector_index import PgVectorIndex
     from nur.adapters.sql.stores import SqlStores
 
@@ -73,7 +73,7 @@ def _pgvector(stores: Stores, model: EmbeddingModel, clock: Clock) -> VectorInde
 
 
 def _chroma(settings: Settings, model: EmbeddingModel, store_id: str, first_version: str, clock: Clock) -> VectorIndex:
-    """Chroma; the store's first model has the plain names, later ones' collections carry a suffix."""
+    """Build the Chroma index. Collections of the store's first model have no suffix, those of later models have."""
     try:
         from nur.adapters.chroma.vector_index import ChromaVectorIndex
     except ImportError as error:
@@ -118,7 +118,7 @@ def _qdrant_place(settings: Settings) -> QdrantServer | QdrantFolder:
 
 
 def wipe_foreign(settings: Settings, name: str) -> None:
-    """Delete a collection that is not this store's. Raises BadConfiguration, BadRequest, IndexDown."""
+    """Delete a collection that does not belong to this store. Raises BadConfiguration, BadRequest, IndexDown."""
     chosen = chosen_index(settings)
     if chosen == "qdrant":
         try:

@@ -1,4 +1,4 @@
-"""Moving a store to another database, as the settings name the first."""
+"""Moves the configured store to another database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_POSTGRES = "A move to or from PostgreSQL needs an extra: pip install 'nur-mem
 
 
 def move_store(settings: Settings, target: str, progress: Callable[[str, int], None]) -> MoveManifest:
-    """Copy the store of these settings to another place. Raises BadRequest, BadConfiguration, NotFound."""
+    """Copy the configured store to another folder or database. Raises BadRequest, BadConfiguration, NotFound."""
     from nur.adapters.sql.moving.ends import StorePlace
     from nur.adapters.sql.moving.move import move
 

@@ -1,4 +1,4 @@
-"""The parts that several use cases share, each made once over open ports."""
+"""Parts: services that several use cases share, each built once."""
 
 from __future__ import annotations
 
@@ -60,27 +60,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """What happens to writes when the embedding provider is down, for tools and for other entrypoints."""
+    """What happens to writes when the embedding provider is down, for MCP tools and for other entrypoints."""
 
     for_tools: OnEmbeddingFailure
     for_others: OnEmbeddingFailure
 
     @classmethod
     def of(cls, settings: Settings) -> FailurePolicy:
-        """`auto` rejects for tools, where an agent sees the error, and defers elsewhere.
+        """Read the policy from the settings. `auto` rejects for tools, where an agent sees the error, else defers.
 
-        A tool that defers tries first, so that its answer can be `indexed`; other entrypoints leave it to the worker.
+        A tool that defers still tries to embed, so that it can answer `indexed`. Other entrypoints leave embedding to
+        the worker.
         """
-        asked = settings.on_embedding_failure
+        setting = settings.on_embedding_failure
         return cls(
-            for_tools=OnEmbeddingFailure.DEFER if asked == "defer" else OnEmbeddingFailure.REJECT,
-            for_others=OnEmbeddingFailure.REJECT if asked == "reject" else OnEmbeddingFailure.LATER,
+            for_tools=OnEmbeddingFailure.DEFER if setting == "defer" else OnEmbeddingFailure.REJECT,
+            for_others=OnEmbeddingFailure.REJECT if setting == "reject" else OnEmbeddingFailure.LATER,
         )
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Each part is made when a use case first asks for it, from the ports and from other parts."""
+    """Shared services, built from the ports and from each other on first use."""
 
     settings: Settings
     stores: Stores
@@ -88,11 +89,11 @@ class Parts:
     embedder: Embedder
     reranker: Reranker | None
     clock: Clock
-    derivers: Sequence[Deriver] | None = None  #: None: those of Nur
+    derivers: Sequence[Deriver] | None = None  #: None: the built-in derivers
 
     @cached_property
     def zone(self) -> Zone:
-        """Of times that have no offset, and of the days that answers name."""
+        """Time zone of times without an offset, and of the days in answers."""
         name = self.settings.nur_timezone
         return ZoneInfo(name) if name else None
 
@@ -103,24 +104,24 @@ class Parts:
 
     @cached_property
     def privacy(self) -> PrivacyFilter:
-        """What a caller may see."""
+        """Decides what a caller may see."""
         return PrivacyFilter(self.settings.privacy_enforcement)
 
     @cached_property
     def nightly_backup(self) -> NightlyBackup | None:
-        """None: no backups are made."""
+        """Backs up the store every night; None if backups are off."""
         return make_nightly_backup(self.settings, self.clock)
 
-    # What a write goes through.
+    # Writing
 
     @cached_property
     def token_table(self) -> EnglishTokens:
-        """The vectors of tokens that pieces and questions are embedded with."""
+        """Token vectors that embed pieces and queries."""
         return packaged_tokens(self.embedder)
 
     @cached_property
     def index_note(self) -> IndexNote:
-        """Brings a note into the vector index."""
+        """Writes a note to the vector index."""
         return IndexNote(self.stores.chunks, self.stores.vectors, self.index, self.embedder.model.version)
 
     @cached_property
@@ -139,7 +140,7 @@ class Parts:
 
     @cached_property
     def worker(self) -> IndexWorker:
-        """Does what writes have left to be done."""
+        """Processes the outbox."""
         return IndexWorker(
             outbox=self.stores.outbox,
             notes=self.stores.notes,
@@ -152,7 +153,7 @@ class Parts:
 
     @cached_property
     def store_note(self) -> StoreNote:
-        """The only way in. Raises BadConfiguration for a bad tokenizer."""
+        """Stores every note, whatever its kind. Raises BadConfiguration for a bad tokenizer."""
         return StoreNote(
             notes=self.stores.notes,
             chunks=self.stores.chunks,
@@ -170,7 +171,7 @@ class Parts:
             tokenisers=tokenisers(self.settings),
         )
 
-    # What shows notes.
+    # Reading
 
     @cached_property
     def get_note(self) -> GetNote:
@@ -203,11 +204,11 @@ class Parts:
             self.clock,
         )
 
-    # What changes notes.
+    # Changing
 
     @cached_property
     def reviews(self) -> Reviews:
-        """Decides which memory replaces which."""
+        """Records which memory replaces which."""
         return Reviews(self.stores.decisions, self.stores.notes, self.get_note, self.privacy, self.clock)
 
     @cached_property
@@ -240,11 +241,11 @@ class Parts:
             self.on_failure.for_others,
         )
 
-    # What a search goes through.
+    # Searching
 
     @cached_property
     def watch_index(self) -> WatchIndex:
-        """Watches the vector index while the server runs."""
+        """Checks the health of the vector index while the server runs."""
         return WatchIndex(self.stores, self.index, self.clock, self.embedder.model.version, self.worker.wake)
 
     @cached_property
@@ -262,7 +263,7 @@ class Parts:
 
     @cached_property
     def rerank(self) -> Rerank | None:
-        """Asks the reranker; None without one."""
+        """Reranks the best hits; None if reranking is off."""
         settings = self.settings
         if self.reranker is None:
             return None
@@ -270,7 +271,7 @@ class Parts:
 
     @cached_property
     def search(self) -> Search:
-        """Answers questions."""
+        """Finds passages for a query."""
         embedder = self.embedder
         query_vector = QueryVector(embedder, self.token_table.plain, self.token_table)
         calibration = measured_calibration(self.settings, embedder.model)

@@ -1,4 +1,4 @@
-"""Which reranker the settings ask for."""
+"""Builds the configured reranker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def make_reranker(settings: Settings) -> Reranker | None:
-    """The configured reranker; None: hits keep their order. Raises BadConfiguration."""
+    """Return the configured reranker; None if reranking is off. Raises BadConfiguration."""
     if settings.rerank == "http" and settings.rerank_url is not None:
         from nur.adapters.rerank.http import HttpReranker
 

@@ -1,4 +1,4 @@
-"""The use cases, wired over open ports."""
+"""Builds all use cases from open ports."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from nur.bootstrap.parts import FailurePolicy, Parts
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The use cases, wired, and the open ports for evaluation and tests: REST and MCP call the use cases only."""
+    """All use cases. REST and MCP call only these; the ports are here for evaluation and tests."""
 
     remember: Remember
     append_turn: AppendTurn
@@ -109,9 +109,9 @@ class Services:
     index: VectorIndex
     embedder: Embedder
     clock: Clock
-    zone: Zone  #: of times that have no offset, and of the days that answers name
+    zone: Zone  #: time zone of times without an offset, and of the days in answers
     on_failure: FailurePolicy
-    settings: Settings  #: as they were read; nothing reads the environment again
+    settings: Settings  #: as read at start
 
 
 def assemble(
@@ -123,7 +123,7 @@ def assemble(
     clock: Clock,
     derivers: Sequence[Deriver] | None = None,
 ) -> Services:
-    """The use cases over open ports; without `derivers` those of Nur. Raises BadConfiguration for a bad tokenizer."""
+    """Build the use cases, by default with the built-in derivers. Raises BadConfiguration for a bad tokenizer."""
     parts = Parts(settings, stores, index, embedder, reranker, clock, derivers)
     store, wake, get_note, log = parts.store_note, parts.worker.wake, parts.get_note, parts.search_log
     notes, privacy, zone, version = stores.notes, parts.privacy, parts.zone, embedder.model.version

@@ -65,25 +65,25 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFilter:
-    """Decides what a principal may see: everything of its tenant, unless `enforced`."""
+    """Limits what a principal may see: its whole tenant, or if `enforced` only own and shared notes."""
 
     enforced: bool = False
 
     def limit(self, request: SearchRequest) -> SearchRequest:
-        """The request, limited to what its caller may see."""
+        """Return the request limited to what its caller may see."""
         return replace(request, where=self.visible(request.where, request.caller.principal))
 
     def visible(self, where: NoteFilter, principal: Principal) -> NoteFilter:
-        """The filter, limited to what the principal may see."""
+        """Return the filter limited to what the principal may see."""
         visible_to = principal.name if self.enforced else None
         return replace(where, tenant=principal.tenant, visible_to=visible_to)
 
     def can_explain(self, trace: Trace, principal: Principal) -> bool:
-        """A search belongs to who asked: its question and candidates are shown to others only without enforcement."""
+        """Whether the principal may see a search's trace: its own; without enforcement, any of the tenant."""
         return trace.tenant == principal.tenant and (not self.enforced or trace.principal == principal.name)
 
     def can_access(self, note: Note, principal: Principal) -> bool:
-        """A note belongs to its owner; others of the tenant see what is visible to the team or the organisation."""
+        """Whether the principal may see a note: its own or shared; without enforcement, any of the tenant."""
         if note.tenant != principal.tenant:
             return False
         return not self.enforced or note.meta.visibility in SHARED or note.owner == principal.name

@@ -1,4 +1,4 @@
-"""Logs, as JSON or for people: one event per line, with a trace id that follows one call through every layer."""
+"""Structured logs, as JSON or text: one event per line, with a trace id that all lines of one call share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Field: TypeAlias = "str | int | float | bool | Sequence[str] | Sequence[float] | None"
 
 SERVICE = "mcp-memory"
-#: The parent of our own loggers. Libraries write contents, addresses and arguments into theirs.
+#: Parent of Nur's loggers. Log lines of libraries may contain note texts, addresses and arguments.
 OURS = "nur"
 
 _trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
@@ -26,44 +26,44 @@ _trace_id: ContextVar[str | None] = ContextVar("trace_id", default=None)
 
 @contextmanager
 def traced(trace_id: str | None = None) -> Iterator[str]:
-    """Give everything logged inside one trace id; inside another trace the outer one stays."""
-    name = _trace_id.get() or trace_id or uuid4().hex
-    token = _trace_id.set(name)
+    """Give all log lines inside the block one trace id; a nested block keeps the outer one."""
+    current = _trace_id.get() or trace_id or uuid4().hex
+    token = _trace_id.set(current)
     try:
-        yield name
+        yield current
     finally:
         _trace_id.reset(token)
 
 
 class EventLog:
-    """A component's log. Fields are ids, counts and timings; callers keep contents out."""
+    """A component's log. Fields are ids, counts and timings; callers never log contents."""
 
     def __init__(self, component: str) -> None:
         self._log = logging.getLogger(f"{OURS}.{component}")
         self._component = component
 
     def debug(self, event: str, **fields: Field) -> None:
-        """Detail for debugging."""
+        """Log a detail for debugging."""
         self._write(logging.DEBUG, event, fields)
 
     def info(self, event: str, **fields: Field) -> None:
-        """Normal work."""
+        """Log normal work."""
         self._write(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: Field) -> None:
-        """Something went wrong and was handled."""
+        """Log a problem that was handled."""
         self._write(logging.WARNING, event, fields)
 
     def error(self, event: str, **fields: Field) -> None:
-        """Something failed."""
+        """Log a failure."""
         self._write(logging.ERROR, event, fields)
 
     def critical(self, event: str, **fields: Field) -> None:
-        """The service as a whole is hurt: a store that cannot be used, an index that is lost, a start that failed."""
+        """Log a failure of the whole service: an unusable store, a lost index, a failed start."""
         self._write(logging.CRITICAL, event, fields)
 
     def crash(self, event: str, **fields: Field) -> None:
-        """A bug: logs the exception that is being handled, where it was raised, without its text."""
+        """Log a bug: the type and origin of the current exception, without its message."""
         self._log.error(event, extra={"component": self._component, "fields": fields}, exc_info=True)
 
     def _write(self, level: int, event: str, fields: dict[str, Field]) -> None:
@@ -75,47 +75,47 @@ class JsonFormatter(logging.Formatter):
     """One JSON object per line, in the shape of the specification's section 10.1."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON."""
+        """Return the record as JSON."""
         moment = datetime.fromtimestamp(record.created, UTC)
         line = {
             "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "service": SERVICE,
-            **_facts(record),
+            **_fields(record),
         }
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
 class TextFormatter(logging.Formatter):
-    """The same facts for a person at a terminal: local time, level, component, event, fields."""
+    """The same fields for a terminal: local time, level, component, event, other fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line of text; what a terminal would act on is escaped."""
-        facts = _facts(record)
-        facts.pop("trace_id", None)  # it is for machines; a reader has no use for it
+        """Return the record as one line of text; control characters are escaped."""
+        fields = _fields(record)
+        fields.pop("trace_id", None)  # of no use to a person
         moment = datetime.fromtimestamp(record.created, UTC).astimezone()
-        component, event = _shown(facts.pop("component")), _shown(facts.pop("event"))
-        fields = " ".join(f"{name}={_shown(value)}" for name, value in facts.items())
-        return f"{moment:%H:%M:%S} {record.levelname:<8} {component}: {event} {fields}".rstrip()
+        component, event = _escaped(fields.pop("component")), _escaped(fields.pop("event"))
+        others = " ".join(f"{name}={_escaped(value)}" for name, value in fields.items())
+        return f"{moment:%H:%M:%S} {record.levelname:<8} {component}: {event} {others}".rstrip()
 
 
-def _facts(record: logging.LogRecord) -> dict[str, object]:
-    """What both formats write. Exceptions and libraries' lines come without their texts, which may hold contents."""
-    facts: dict[str, object] = {
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    """Return the fields of both formats. Messages of exceptions and libraries are left out: they may quote notes."""
+    fields: dict[str, object] = {
         "component": getattr(record, "component", record.name),
         **(_event(record) if _is_ours(record) else _library_event(record)),
     }
     if trace_id := _trace_id.get():
-        facts["trace_id"] = trace_id
+        fields["trace_id"] = trace_id
     if record.exc_info and record.exc_info[0] is not None:
-        facts["exception"] = record.exc_info[0].__name__
+        fields["exception"] = record.exc_info[0].__name__
         frames = traceback.extract_tb(record.exc_info[2])
-        facts["at"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
-    return facts
+        fields["at"] = [f"{frame.name}:{frame.lineno}" for frame in frames[-6:]]
+    return fields
 
 
-def _shown(value: object) -> str:
-    """A value without characters that break a line or steer a terminal; in quotes where it has spaces."""
+def _escaped(value: object) -> str:
+    """Return a value as text; quoted, with control characters escaped, if it has those or spaces."""
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return text if text.isprintable() and " " not in text else json.dumps(text)
 
@@ -133,14 +133,14 @@ def _library_event(record: logging.LogRecord) -> dict[str, object]:
 
 
 def _may_be_logged(record: logging.LogRecord) -> bool:
-    """Whatever level a library gives its loggers: below WARNING only our own lines are written."""
+    """Whether to write a record: any of Nur's, and WARNING or above of libraries, whatever level they set."""
     return _is_ours(record) or record.levelno >= logging.WARNING
 
 
 def configure(level: str = "INFO", log_format: str = "auto", stream: TextIO | None = None) -> None:
-    """Send every log line to `stream` (standard error). Later calls replace earlier ones.
+    """Send all log lines to `stream`, by default standard error. Replaces an earlier configuration.
 
-    The format is `json` or `text`; `auto` is text on a terminal and JSON elsewhere.
+    `log_format` is `json`, `text` or `auto`: text on a terminal, else JSON.
     """
     stream = stream or sys.stderr
     as_text = stream.isatty() if log_format == "auto" else log_format == "text"

@@ -33,5 +33,5 @@ OUTBOX_DEAD = Gauge("indexing_outbox_dead", "Notes whose indexing was given up",
 
 
 def exposition() -> bytes:
-    """Everything, in Prometheus's text format."""
+    """Return all metrics in Prometheus's text format."""
     return generate_latest(REGISTRY)

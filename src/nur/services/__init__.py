@@ -1,1 +1,1 @@
-"""Use cases, one a module, each a verb: they decide what happens in which order and leave the how to ports."""
+"""Use cases, one per module. They decide what happens in which order and call ports to do it."""

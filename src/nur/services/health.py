@@ -1,4 +1,4 @@
-"""Report whether the store, the index and the embedder work; the embedder with a small test embedding where asked."""
+"""Health checks of the store, the vector index, the embedder and backups."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from nur.services.jobs.nightly_backup import NightlyBackup
 
 
-#: A probe costs a request to the provider: a monitor that asks every second does not make one every second.
+#: Minimum time between two probes, which cost a provider request each, however often a monitor asks.
 PROBE_SECONDS = 30.0
-#: A provider that is down is asked again sooner, so that recovery shows.
+#: The same after a failed probe; shorter, so that recovery shows soon.
 RETRY_SECONDS = 5.0
 
 
 class HealthStatus(StrEnum):
-    """From good to bad."""
+    """Overall status, best first."""
 
     HEALTHY = "healthy"
-    DEGRADED = "degraded"  #: answers, but not from everything
+    DEGRADED = "degraded"  #: the store works, but another part does not
     UNHEALTHY = "unhealthy"
 
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """What was found, check by check."""
+    """Overall status, and the result of each check."""
 
     status: HealthStatus
     checks: Mapping[str, Mapping[str, object]]
@@ -49,7 +49,7 @@ class HealthReport:
 
 @dataclass(slots=True)
 class Health:
-    """Checks everything that Nur depends on; the embedder's probe is cached."""
+    """Checks everything Nur depends on. The embedder's probe is cached."""
 
     stores: Stores
     index: VectorIndex
@@ -62,7 +62,7 @@ class Health:
     _probing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def __call__(self) -> HealthReport:
-        """Check the store, the index and the embedder at once."""
+        """Run all checks."""
         store, embedder = await asyncio.gather(self.store(), self._embedder())
         index = self._index()
         checks = {"store": store, "index": index, "embedder": embedder}
@@ -81,24 +81,24 @@ class Health:
         return HealthReport(status, checks, self.clock.now())
 
     async def probe(self) -> Probe:
-        """The embedder's health: as last known of one behind a wire, else at most one probe in PROBE_SECONDS."""
+        """Return the embedder's health: the last known state of a remote one, else a probe cached for PROBE_SECONDS."""
         if isinstance(self.embedder, Watched):
             return self.embedder.last_known()
         async with self._probing:
             now = self.clock.monotonic()
-            lasts = PROBE_SECONDS if self._probe is None or self._probe.healthy else RETRY_SECONDS
-            if self._probe is None or now - self._probed_at >= lasts:
+            max_age = PROBE_SECONDS if self._probe is None or self._probe.healthy else RETRY_SECONDS
+            if self._probe is None or now - self._probed_at >= max_age:
                 self._probe = await self.embedder.probe()
                 self._probed_at = now
             return self._probe
 
     @property
     def can_write(self) -> bool:
-        """Whether nothing kept the store from being written the last time."""
+        """Whether the store is not known to refuse writes."""
         return self.stores.problem is None
 
     async def store(self) -> dict[str, object]:
-        """Whether the store can be read and, as far as is known, written."""
+        """Check that the store can be read, and report its outbox."""
         started = self.clock.monotonic()
         try:
             await self.stores.ping()
@@ -112,10 +112,10 @@ class Health:
         }
 
     def _index(self) -> dict[str, object]:
-        found: IndexHealth = self.watch_index.health
-        status = HealthStatus.HEALTHY if found.healthy else HealthStatus.UNHEALTHY
-        check: dict[str, object] = {"status": status, "name": self.index.name, "latency_ms": found.latency_ms}
-        return check | ({"error": found.error} if found.error else {})
+        health: IndexHealth = self.watch_index.health
+        status = HealthStatus.HEALTHY if health.healthy else HealthStatus.UNHEALTHY
+        check: dict[str, object] = {"status": status, "name": self.index.name, "latency_ms": health.latency_ms}
+        return check | ({"error": health.error} if health.error else {})
 
     async def _embedder(self) -> dict[str, object]:
         probe = await self.probe()
@@ -136,16 +136,16 @@ def _backup(nightly: NightlyBackup) -> dict[str, object]:
 
 
 def _outbox(backlog: Backlog) -> dict[str, object]:
-    """The backlog, with its errors if there are dead letters."""
-    shown: dict[str, object] = {"pending": backlog.pending}
+    """Return the backlog's size, and the last error if there are dead letters."""
+    check: dict[str, object] = {"pending": backlog.pending}
     if backlog.dead:
-        shown |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
-    return shown
+        check |= {"dead_letters": backlog.dead, "last_error": backlog.last_error}
+    return check
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingReport:
-    """What the test embedding showed."""
+    """Result of a test embedding."""
 
     model: EmbeddingModel
     probe: Probe
@@ -154,11 +154,11 @@ class EmbeddingReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingHealth:
-    """Asks the provider now; `Health` is for monitors, which ask often."""
+    """Probes the provider at every call, unlike `Health`, which monitors call often."""
 
     embedder: Embedder
     key_configured: bool
 
     async def __call__(self) -> EmbeddingReport:
-        """Embed a small text and report what came of it."""
+        """Embed a small text and return the result."""
         return EmbeddingReport(self.embedder.model, await self.embedder.probe(), self.key_configured)

@@ -1,4 +1,4 @@
-"""Idempotency keys: the same call under the same key is executed once and answered twice."""
+"""Idempotency keys: a repeated call with the same key returns the first response and is not executed again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SavedResponse:
-    """The response that a call got the first time."""
+    """The response to the first call."""
 
     status_code: int
     content: Mapping[str, Any]
@@ -29,14 +29,14 @@ class SavedResponse:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredWrite:
-    """What a call committed whose process died before it replied."""
+    """The write of a call whose process died after the commit and before the response."""
 
     stored: Stored | None  #: None: it deleted the note
 
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """Remembers calls by the key that their caller chose."""
+    """Saves responses by the caller's idempotency key."""
 
     store: IdempotencyStore
     notes: NoteStore
@@ -44,9 +44,9 @@ class Idempotency:
     clock: Clock
 
     async def reserve(self, request_hash: str, caller: Caller) -> SavedResponse | UnansweredWrite | None:
-        """Reserve the caller's key. Returns None when the call is to be executed now, else what came of it before.
+        """Reserve the caller's key. Returns None if the call must be executed now, else its earlier result.
 
-        Raises IdempotencyKeyReused, CallInProgress, and NotFound for a written note that was purged since.
+        Raises IdempotencyKeyReused, CallInProgress, and NotFound if the note it wrote has been purged.
         """
         record = await self.store.reserve(_key(caller), request_hash, caller.at(self.clock.now()))
         if record is None:
@@ -60,7 +60,7 @@ class Idempotency:
         return await self._unanswered(record.committed, caller.tenant)
 
     async def save(self, caller: Caller, status_code: int, content: Mapping[str, Any]) -> None:
-        """Keep the response under the key."""
+        """Save the response for the caller's key."""
         await self.store.save_response(caller.tenant, _key(caller), status_code, content)
 
     async def release(self, caller: Caller) -> None:
@@ -82,7 +82,7 @@ class Idempotency:
 
 def _key(caller: Caller) -> str:
     if caller.reservation is None:
-        raise ValueError("only calls with an idempotency key come here")
+        raise ValueError("the call has no idempotency key")
     return caller.reservation
 
 

@@ -1,1 +1,1 @@
-"""Everything out and back: export and import."""
+"""Export and import of all notes."""

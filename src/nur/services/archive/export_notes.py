@@ -1,4 +1,4 @@
-"""Export every note of a tenant and what was decided about them, as records."""
+"""Export a tenant's notes, and the decisions about them, as records."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from nur.ports.notes import NoteStore
 
 PAGE = 200
-#: Texts in memory at a time, unless one note has more.
+#: Characters of text in memory at a time, unless one note has more.
 PAGE_CHARACTERS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ExportNotes:
-    """Reads page by page, in the order of internal ids, which no write changes.
+    """Exports page by page, ordered by internal id, which never changes.
 
-    Each note is whole and as it was at one moment. A note that exists from beginning to end is exported once; one that
-    is added or erased meanwhile may be in or not. A backup is of one moment.
+    Each note is consistent in itself. Notes that exist throughout are exported once; notes added or erased during the
+    export may or may not be included. Unlike a backup, an export is not a snapshot.
     """
 
     archive: Archive
@@ -38,7 +38,7 @@ class ExportNotes:
     privacy: PrivacyFilter
 
     async def __call__(self, caller: Caller) -> AsyncIterator[bytes]:
-        """The lines of an export, several in a piece; equal stores give equal bytes."""
+        """Yield the lines of an export, many at a time. Equal stores give equal bytes."""
         yield header()
         count = 0
         async for page in self.pages(caller):
@@ -49,7 +49,7 @@ class ExportNotes:
         yield end(count)
 
     async def _decisions(self, caller: Caller) -> AsyncIterator[list[Decision]]:
-        """What was decided about notes that the caller may see, page by page."""
+        """Yield pages of decisions about notes that the caller may see."""
         after: NotePair | None = None
         while page := await self.decisions.page(caller.tenant, after, PAGE):
             after = page[-1].pair
@@ -58,7 +58,7 @@ class ExportNotes:
             yield [one for one in page if {one.pair.newer, one.pair.older} <= seen]
 
     async def pages(self, caller: Caller) -> AsyncIterator[list[ArchivedNote]]:
-        """The notes that the caller may see, page by page."""
+        """Yield pages of notes that the caller may see."""
         after: NoteId | None = None
         while page := await self.archive.page(caller.tenant, after, limit=PAGE, characters=PAGE_CHARACTERS):
             after = page[-1].note.note_id

@@ -1,4 +1,4 @@
-"""Import one note: as it was elsewhere, or new from another program."""
+"""Import one note: exported from another store, or new from another program."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _LATER = OnEmbeddingFailure.LATER
 
 
 class ImportOutcome(StrEnum):
-    """What came of one note."""
+    """What the import of one note did."""
 
     CREATED = "created"
     UPDATED = "updated"
-    UNCHANGED = "unchanged"  #: the store has it already
-    KEPT = "kept"  #: the store has a newer revision, or another one of the same number
+    UNCHANGED = "unchanged"  #: the store already has it
+    KEPT = "kept"  #: not imported: the store has a newer revision, or a different one with the same number
 
 
 _OUTCOMES = {Outcome.CREATED: ImportOutcome.CREATED, Outcome.UNCHANGED: ImportOutcome.UNCHANGED}
@@ -42,7 +42,7 @@ _OUTCOMES = {Outcome.CREATED: ImportOutcome.CREATED, Outcome.UNCHANGED: ImportOu
 
 @dataclass(frozen=True, slots=True)
 class ImportNote:
-    """Stores one note, all of it or nothing; vectors are left to the worker."""
+    """Stores one note atomically; the worker embeds it later."""
 
     notes: NoteStore
     archive: Archive
@@ -50,17 +50,20 @@ class ImportNote:
     clock: Clock
 
     async def __call__(self, record: ArchivedNote | NewNote, caller: Caller, *, dry_run: bool) -> ImportOutcome:
-        """Store the note, or find out what storing it would do. Raises BadRequest, Conflict, StoreDown."""
+        """Store the note, or with `dry_run` return what storing it would do.
+
+        Raises BadRequest, Conflict, StoreDown.
+        """
         if isinstance(record, NewNote):
             return await self._add(record, caller, dry_run=dry_run)
-        wanted = replace(record.note, tenant=caller.tenant)
+        imported = replace(record.note, tenant=caller.tenant)
         for _ in range(ROUNDS):
-            existing = (await self.notes.by_ids([wanted.note_id])).get(wanted.note_id)
-            outcome = await self._outcome(existing, wanted)
+            existing = (await self.notes.by_ids([imported.note_id])).get(imported.note_id)
+            outcome = await self._outcome(existing, imported)
             if dry_run or outcome in (ImportOutcome.UNCHANGED, ImportOutcome.KEPT):
                 return outcome
             try:
-                await self._put(existing, replace(record, note=wanted), caller)
+                await self._put(existing, replace(record, note=imported), caller)
             except Conflict:
                 continue
             return outcome
@@ -71,47 +74,47 @@ class ImportNote:
             stored = await self.store(new.kind, new.text, new.meta, caller, _LATER, stated=new.stated)
             return _OUTCOMES.get(stored.outcome, ImportOutcome.UPDATED)
         content_hash = await text_hash(new.text)
-        name = identity(new.kind, caller.principal.name, new.meta, content_hash)
-        existing = await self.notes.by_identity(caller.tenant, name)
+        key = identity(new.kind, caller.principal.name, new.meta, content_hash)
+        existing = await self.notes.by_identity(caller.tenant, key)
         if existing is None or not is_alive(existing, self.clock.now()):
             return ImportOutcome.CREATED
         return ImportOutcome.UNCHANGED if existing.content_hash == content_hash else ImportOutcome.UPDATED
 
-    async def _outcome(self, existing: Note | None, wanted: Note) -> ImportOutcome:
-        """What importing the note would do. Raises BadRequest when another note stands in its way."""
+    async def _outcome(self, existing: Note | None, imported: Note) -> ImportOutcome:
+        """Return what importing the note would do. Raises BadRequest if another note has its identity or id."""
         if existing is None:
-            return await self._outcome_of_unknown(wanted)
-        if existing.tenant != wanted.tenant:
+            return await self._outcome_of_unknown(imported)
+        if existing.tenant != imported.tenant:
             raise BadRequest("note_id: is taken")
-        if _with_derived(wanted, existing) == existing:
+        if _with_derived(imported, existing) == existing:
             return ImportOutcome.UNCHANGED
-        if existing.revision >= wanted.revision:
+        if existing.revision >= imported.revision:
             return ImportOutcome.KEPT
-        await self._refuse_taken(wanted)
+        await self._refuse_taken(imported)
         return ImportOutcome.UPDATED
 
-    async def _outcome_of_unknown(self, wanted: Note) -> ImportOutcome:
-        other = await self._same_identity(wanted)
-        if other is not None and other.content_hash == wanted.content_hash:
+    async def _outcome_of_unknown(self, imported: Note) -> ImportOutcome:
+        other = await self._same_identity(imported)
+        if other is not None and other.content_hash == imported.content_hash:
             return ImportOutcome.UNCHANGED
-        await self._refuse_taken(wanted)
+        await self._refuse_taken(imported)
         return ImportOutcome.CREATED
 
-    async def _same_identity(self, wanted: Note) -> Note | None:
-        """Another active note that is the same by its key, source, place or text."""
-        if wanted.status is not Status.ACTIVE:
+    async def _same_identity(self, imported: Note) -> Note | None:
+        """Return another active note with the same identity: key, source, turn or text."""
+        if imported.status is not Status.ACTIVE:
             return None
-        other = await self.notes.by_identity(wanted.tenant, identity_of(wanted))
-        taken = other is not None and other.status is Status.ACTIVE and other.note_id != wanted.note_id
-        return other if taken else None
+        other = await self.notes.by_identity(imported.tenant, identity_of(imported))
+        is_taken = other is not None and other.status is Status.ACTIVE and other.note_id != imported.note_id
+        return other if is_taken else None
 
-    async def _refuse_taken(self, wanted: Note) -> None:
-        other = await self._same_identity(wanted)
+    async def _refuse_taken(self, imported: Note) -> None:
+        other = await self._same_identity(imported)
         if other is not None:
-            raise BadRequest(f"{other.public_id} has its key, source, place or text already, with other contents")
-        named = await self.notes.get(wanted.tenant, wanted.public_id)
-        if named is not None and named.note_id != wanted.note_id:
-            raise BadRequest(f"public_id: another note has the id {wanted.public_id[:120]}; purge that one first")
+            raise BadRequest(f"{other.public_id} already has the same key, source, turn or text, with other contents")
+        named = await self.notes.get(imported.tenant, imported.public_id)
+        if named is not None and named.note_id != imported.note_id:
+            raise BadRequest(f"public_id: another note has the id {imported.public_id[:120]}; purge that one first")
 
     async def _put(self, existing: Note | None, archived: ArchivedNote, caller: Caller) -> None:
         note, text = archived.note, archived.text
@@ -136,21 +139,21 @@ class ImportNote:
             embedding_version=self.store.chunk_vectors.version,
             derived=derived.derivations if is_active else (),
             is_derived=not derived.failed,
-            indexed=existing is None and not is_active,  # the index has nothing of it, and is to have nothing
+            indexed=existing is None and not is_active,  # neither in the index nor to be added to it
             action="import",
             comparison=self.store.compare(note, text, caller.principal),
         )
         context = caller.at(self.clock.now())
         if existing is not None and not archived.versions:
-            await self.notes.write(write, context)  # a format without previous texts does not take away those stored
+            await self.notes.write(write, context)  # keeps the stored versions: not every format has them
         else:
             await self.archive.put(write, archived.versions, context)
 
 
-def _with_derived(wanted: Note, existing: Note) -> Note:
-    """The note with what follows from its text taken from the existing one."""
+def _with_derived(imported: Note, existing: Note) -> Note:
+    """Return the imported note with the existing note's derived fields, so that the two can be compared."""
     return replace(
-        wanted,
+        imported,
         token_count=existing.token_count,
         chunk_count=existing.chunk_count,
         chunking_version=existing.chunking_version,

@@ -1,4 +1,4 @@
-"""Import a stream of records. What is there already stays, so that a broken import is simply run again."""
+"""Import a stream of records. Existing notes stay, so an interrupted import can be run again."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from nur.services.archive.import_note import ImportNote, ImportOutcome
 
 
-Line: TypeAlias = "tuple[int, bytes]"  #: its number, from 1, and its bytes
+Line: TypeAlias = "tuple[int, bytes]"  #: line number, from 1, and content
 
-#: More than the longest note has: its text and twenty previous ones, escaped.
+#: Longer than any record: a text and twenty previous ones, escaped.
 MOST_LINE_BYTES = 2 * 1024**3
 
 log = EventLog("ImportService")
 
-#: Notes that are stored at once: their writes share a commit.
+#: Notes stored concurrently, so that their writes share a commit.
 BATCH = 32
 BATCH_BYTES = 8_000_000
 FAILURES_SHOWN = 100
 
 
 async def numbered_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[Line]:
-    """The lines that are not blank. Raises BadRequest for one without an end."""
+    """Yield the lines that are not blank, with their numbers. Raises BadRequest for one that is too long."""
     number, parts, size = 1, list[bytes](), 0
     async for piece in pieces:
-        *ended, rest = piece.split(b"\n")
-        for line in ended:
+        *complete, rest = piece.split(b"\n")
+        for line in complete:
             whole = b"".join((*parts, line))
             if whole.strip():
                 yield number, whole
@@ -54,7 +54,7 @@ async def numbered_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[Line]:
 
 
 async def batches(lines: AsyncIterable[Line], *, most: int, most_bytes: int) -> AsyncIterator[list[Line]]:
-    """The lines in groups of so many, or of so many bytes."""
+    """Yield the lines in groups of `most` lines, or fewer once a group has `most_bytes`."""
     batch: list[Line] = []
     async for line in lines:
         batch.append(line)
@@ -75,16 +75,16 @@ class Failure:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What came of an import."""
+    """Result of an import."""
 
     outcomes: Counter[ImportOutcome] = field(default_factory=Counter)
     failed: int = 0
-    failures: list[Failure] = field(default_factory=list)  #: the first ones
-    complete: bool = False  #: the end of an export came last, after as many notes as it says
-    _notes: int = 0  #: lines with a note since the header
+    failures: list[Failure] = field(default_factory=list)  #: the first FAILURES_SHOWN
+    complete: bool = False  #: the last line was an end record with the right number of notes
+    _notes: int = 0  #: notes since the header
 
     def read(self, line: int, record: Record | BadRequest) -> ArchivedNote | NewNote | Decision | None:
-        """Count a line, and return the note or the decision that it holds."""
+        """Count a line and return its note or decision; None if there is none to import."""
         self.complete = isinstance(record, End) and record.notes == self._notes
         if isinstance(record, Header):
             self._notes = 0
@@ -107,7 +107,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportNotes:
-    """Stores the notes of an export: ids, revisions, previous texts, trash and times stay as they were."""
+    """Imports an export with its ids, revisions, previous texts, trash and times."""
 
     import_note: ImportNote
     decisions: DecisionStore
@@ -115,7 +115,7 @@ class ImportNotes:
     clock: Clock
 
     async def __call__(self, pieces: AsyncIterable[bytes], caller: Caller, *, dry_run: bool = False) -> ImportReport:
-        """Import all lines that can be. Raises BadRequest for what is no export, StoreDown when storing fails."""
+        """Import every valid line. Raises BadRequest if it is not an export, StoreDown if storing fails."""
         report, is_first = ImportReport(), True
         async for batch in batches(numbered_lines(pieces), most=BATCH, most_bytes=BATCH_BYTES):
             records = await asyncio.to_thread(_decoded, batch)
@@ -126,7 +126,7 @@ class ImportNotes:
             await asyncio.gather(
                 *(self._store(line, one, caller, report, dry_run=dry_run) for line, one in read if _is_note(one))
             )
-            for line, one in read:  # after the notes that they are about
+            for line, one in read:  # decisions need their notes stored first
                 if isinstance(one, Decision) and not dry_run:
                     await self._decide(line, one, caller, report)
             self.wake()
@@ -173,7 +173,7 @@ def _decode(line: bytes) -> Record | BadRequest:
 
 
 def _refuse_other_formats(first: Record | BadRequest) -> None:
-    """A file starts with its header, so that a newer format is not read by halves."""
+    """Raise BadRequest unless the first line is a header, so that a newer format is not imported in part."""
     if isinstance(first, Header):
         return
     why = str(first) if isinstance(first, BadRequest) else "it is a note"

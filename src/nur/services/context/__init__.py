@@ -1,1 +1,1 @@
-"""What an agent should know before anybody asks."""
+"""Briefs: context that an agent reads before its first task."""

@@ -1,4 +1,4 @@
-"""Brief an agent: standing instructions, preferences, decisions, changes, what is open and what comes next."""
+"""Make a brief: instructions, preferences, decisions, recent changes, open questions and upcoming dates."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 
 CHANGED_DAYS = 7
 UPCOMING_DAYS = 30
-MOST_PER_SORT = 40
-EXCERPT = 600  #: characters of a note's text that are read
+MOST_PER_SECTION = 40
+EXCERPT = 600  #: characters read from a note's text
 PASSAGES = 5
-#: A hit with less than this share of the best one's score is no answer beside it.
+#: Hits below this share of the best hit's score are left out.
 LEAST_OF_BEST = 0.5
-#: With a question, its passages take this share and the rest is shared as without one.
+#: Share of the token budget for a query's passages; the other sections share the rest in proportion.
 PASSAGES_SHARE = 0.4
-#: A brief is the same until something is written, but a worker may derive more: then it is this old at most.
+#: Maximum age of a cached brief. Writes invalidate it at once; rows that the worker derives later do not.
 CACHE_SECONDS = 30.0
 CACHED = 64
 
-#: Titles and shares, in the order in which a reader needs them.
+#: Section titles and shares of the token budget, most important first.
 INSTRUCTIONS = ("Standing instructions", 0.25)
 PREFERENCES = ("Preferences", 0.20)
 DECISIONS = ("Decisions and projects", 0.20)
 CHANGES = ("Changed in the last week", 0.10)
 OPEN = ("Open", 0.10)
 UPCOMING = ("Coming up", 0.10)
-RECENT = ("Lately stored", 0.05)
+RECENT = ("Recently stored", 0.05)
 STATED = (
     (INSTRUCTIONS, (StatementKind.INSTRUCTION,)),
     (PREFERENCES, (StatementKind.PREFERENCE,)),
@@ -66,7 +66,7 @@ class _Cached:
 
 @dataclass(frozen=True, slots=True)
 class MakeBrief:
-    """Quotes what is stored, nothing else: the same store and day give the same brief."""
+    """Makes briefs from quotes only: the same store and day give the same brief."""
 
     briefs: BriefStore
     search: Search
@@ -76,7 +76,7 @@ class MakeBrief:
     _cache: OrderedDict[BriefRequest, _Cached] = field(default_factory=OrderedDict)
 
     async def __call__(self, request: BriefRequest) -> Brief:
-        """The brief, as long as `max_tokens` allows."""
+        """Return a brief of at most `max_tokens`, from the cache if nothing was written since."""
         key = replace(request, caller=replace(request.caller, call_id=""))
         now = self.clock.now()
         mark = await self.briefs.mark(request.caller.tenant)
@@ -99,7 +99,7 @@ class MakeBrief:
                 changed_since=now - timedelta(days=CHANGED_DAYS),
                 first_day=today.toordinal(),
                 end_day=today.toordinal() + UPCOMING_DAYS,
-                limit=MOST_PER_SORT,
+                limit=MOST_PER_SECTION,
                 characters=EXCERPT,
             )
         )
@@ -155,13 +155,13 @@ class MakeBrief:
         ]
 
     async def _passages(self, request: BriefRequest) -> OfferedSection:
-        """What answers the question, from everything that the brief may quote."""
+        """Return the best passages for the brief's query."""
         hits: list[Hit] = []
         for where in self._filters(request):
-            found = await self.search(
+            result = await self.search(
                 SearchRequest(query=request.query or "", caller=request.caller, where=where, limit=PASSAGES)
             )
-            hits += found.hits
+            hits += result.hits
         best = sorted(hits, key=lambda hit: -hit.score)[:PASSAGES]
         best = [hit for hit in best if hit.score >= best[0].score * LEAST_OF_BEST]
         lines = [
@@ -176,6 +176,6 @@ class MakeBrief:
 
 
 def _sentence(named: NamedDay) -> str:
-    """The sentence that names the day."""
+    """Return the sentence that names the day."""
     text = named.excerpt.text
     return next((text[start:end] for start, end in split(text) if start <= named.start_char < end), text)

@@ -1,1 +1,1 @@
-"""Background jobs."""
+"""Background jobs: housekeeping, backups and re-embedding."""

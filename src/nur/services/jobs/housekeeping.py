@@ -1,4 +1,4 @@
-"""Housekeeping: expired notes go to the trash, old trash is erased, old bookkeeping is deleted."""
+"""Housekeeping: moves expired notes to the trash, erases old trash, deletes finished jobs and old keys."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ log = EventLog("Housekeeper")
 EVERY_SECONDS = 60.0
 BATCH = 200
 KEEP_TRASH = timedelta(days=30)
-#: Between two looks at the trash. One look alone erases nothing: the clock may be wrong for a while.
-BETWEEN_LOOKS = timedelta(days=1)
-LOOKED_AT = "trash_looked_at"  #: the store's fact
-KEEP_DONE = timedelta(days=1)  #: finished outbox rows and idempotency keys
-PRINCIPAL = "retention"  #: the principal in the audit log
+#: Time between two checks of the trash. A first check erases nothing: the clock may be wrong for a while.
+BETWEEN_CHECKS = timedelta(days=1)
+CHECKED_AT = "trash_looked_at"  #: store fact: time of the last check
+KEEP_DONE = timedelta(days=1)  #: for finished outbox rows and idempotency keys
+PRINCIPAL = "retention"  #: name in the audit log
 
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """Runs the retention policies: `1y` and `custom` end at a time, `until_resolved` when the note is resolved."""
+    """Enforces retention: `1y` and `custom` expire at a time, `until_resolved` when the note is resolved."""
 
     notes: NoteStore
     outbox: Outbox
@@ -46,7 +46,7 @@ class Housekeeping:
     clock: Clock
 
     async def forever(self) -> None:
-        """Tidy up every minute until cancelled."""
+        """Run once a minute until cancelled."""
         while True:
             with traced():
                 try:
@@ -56,7 +56,7 @@ class Housekeeping:
             await self.clock.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
-        """One round; returns how many notes were moved or erased."""
+        """Run one round. Returns how many notes were moved or erased."""
         now = self.clock.now()
         expired = await self._each(
             lambda: self.notes.expired(now, BATCH),
@@ -70,14 +70,14 @@ class Housekeeping:
         return expired + erased
 
     async def _erase_old(self, now: datetime) -> int:
-        """Erase what was old enough at the last look, if that was at least a day ago and the clock has not gone back.
+        """Erase notes that were past retention at the previous check, at least a day ago. Returns how many.
 
-        So a clock that jumps ahead for less than a day erases nothing: during the jump the last look was before it, and
-        a look made in the jump is forgotten when the clock is set back.
+        A clock that jumps ahead for less than a day erases nothing: during the jump, the previous check has the right
+        time; after it, a check made during the jump lies in the future and is ignored.
         """
-        fact = await self.facts.get(LOOKED_AT)
+        fact = await self.facts.get(CHECKED_AT)
         last = datetime.fromisoformat(fact) if fact else None
-        if last is not None and last <= now < last + BETWEEN_LOOKS:
+        if last is not None and last <= now < last + BETWEEN_CHECKS:
             return 0
         erased = 0
         if last is not None and last < now:
@@ -87,13 +87,13 @@ class Housekeeping:
             )
         if erased:
             await self.trash.scrub()
-        await self.facts.set(LOOKED_AT, now.isoformat())
+        await self.facts.set(CHECKED_AT, now.isoformat())
         return erased
 
     async def _each(
         self, find: Callable[[], Awaitable[Sequence[Note]]], handle: Callable[[Note], Awaitable[None]]
     ) -> int:
-        """Handle every note that is found; one that changes meanwhile is left to the next round."""
+        """Handle and count every note that `find` returns; one that changes meanwhile waits for the next round."""
         handled = 0
         while notes := await find():
             before = handled

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
 
 log = EventLog("Backup")
 
-LOOK_EVERY_SECONDS = 60.0
-#: After one that failed: reading and checking a large store is work.
+CHECK_EVERY_SECONDS = 60.0
+#: Delay after a failed backup; reading and checking a large store is expensive.
 RETRY_SECONDS = 3600.0
 
 
 @dataclass(slots=True)
 class NightlyBackup:
-    """Makes a backup when the last one was made before the hour of the day that has last passed.
+    """Makes a backup if there is none since the last scheduled time.
 
-    So a machine that sleeps at night is backed up when it wakes.
+    A machine that sleeps at night is therefore backed up when it wakes.
     """
 
     backups: Backups
-    at: time  #: of the day, in this zone
+    at: time  #: time of day, in `zone`
     zone: tzinfo | None  #: None: the system's
     keep: int
     clock: Clock
-    error: str | None = None  #: why the last one failed; None: it did not
-    last_at: datetime | None = None  #: of the newest one; None: not known, or there is none
+    error: str | None = None  #: why the last backup failed; None: it did not
+    last_at: datetime | None = None  #: when the newest backup was made; None: unknown, or there is none
     _retry_at: float = 0.0
 
     async def forever(self) -> None:
-        """Look every minute until cancelled."""
+        """Check every minute until cancelled."""
         while True:
             with traced():
                 await self.once()
-            await self.clock.sleep(LOOK_EVERY_SECONDS)
+            await self.clock.sleep(CHECK_EVERY_SECONDS)
 
     async def once(self) -> bool:
-        """Make a backup if one is due; returns whether one was made. A failure is logged and reported by `error`."""
+        """Make a backup if one is due. Returns whether one was made. A failure is logged and kept in `error`."""
         if self.clock.monotonic() < self._retry_at:
             return False
         now, started = self.clock.now(), self.clock.monotonic()
@@ -66,7 +66,7 @@ class NightlyBackup:
         return True
 
     def _due(self, now: datetime) -> datetime:
-        """The last time before now at which a backup should have been made."""
+        """Return the last scheduled backup time before now."""
         local = now.astimezone(self.zone)
         today = local.replace(hour=self.at.hour, minute=self.at.minute, second=0, microsecond=0)
         return today if today <= local else today - timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Embed everything with another model while the current one serves, compare, and switch in one step."""
+"""Embed everything with another model while the current one serves, compare the two, and switch atomically."""
 
 from __future__ import annotations
 
@@ -24,49 +24,49 @@ if TYPE_CHECKING:
 log = EventLog("Reembed")
 
 PAGE = 64
-#: Questions asked of both models, and chunks compared with them: enough to see a model that does not fit.
-QUESTIONS = 20
-#: Rounds over all notes: in a store that is written to meanwhile, each finds fewer that came after it. What comes after
-#: the last one is embedded by the worker once the store is switched.
-ROUNDS = 5
+#: Queries and chunks used to compare the models: enough to notice one that does not fit.
+QUERIES = 20
 COMPARED = 2000
 TOP = 10
-_QUESTION_CHARACTERS = 120
+#: Passes over all notes. Each finds fewer notes written since the one before; the worker embeds what is left after
+#: the switch.
+ROUNDS = 5
+_QUERY_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How alike two models answer."""
+    """How similar the results of two models are."""
 
-    questions: int
-    same_top: float  #: share of the old model's ten best that the new one has among its ten best, on average
-    found_itself: float  #: share of questions whose own chunk the new model has among its ten best
+    questions: int  #: number of queries
+    same_top: float  #: mean share of the old model's top ten that is in the new model's top ten
+    found_itself: float  #: share of queries whose source chunk is in the new model's top ten
 
 
 @dataclass(frozen=True, slots=True)
 class Reembedded:
-    """What a re-embedding did."""
+    """Result of a re-embedding."""
 
     from_version: str
     to_version: str
     embedded: int  #: chunks that had no vector of the new model
-    failed: int = 0  #: notes that could not be embedded: then nothing is switched
+    failed: int = 0  #: notes that could not be embedded; if any, the store is not switched
     switched: bool = False
     comparison: Comparison | None = None
-    error: str | None = None  #: None: everything is there
+    error: str | None = None  #: None: everything is embedded
 
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """Keeps the vectors of both models; the store's fact `embedding_version` names the one in use."""
+    """Stores the new model's vectors beside the old ones; the store fact `embedding_version` names the active model."""
 
     stores: Stores
-    old: Embedder | None  #: None: it cannot be asked any more, so nothing is compared
+    old: Embedder | None  #: None: no longer available, so nothing is compared
     new: Embedder
     clock: Clock
 
     async def __call__(self, from_version: str, progress: Callable[[int, int], None]) -> Reembedded:
-        """Embed what is missing, then switch. A model that fails for a note leaves the store as it was."""
+        """Embed missing chunks, then switch. If the model fails for any note, the store is not switched."""
         result = await self.prepare(from_version, progress)
         if result.error is not None:
             return result
@@ -75,33 +75,33 @@ class Reembed:
         return replace(result, switched=True)
 
     async def prepare(self, from_version: str, progress: Callable[[int, int], None]) -> Reembedded:
-        """Embed what is missing and compare; stopped half-way, the next call goes on where this one was.
+        """Embed missing chunks and compare the models. Resumable: the next call continues after an interruption.
 
-        `progress` is called with how many of how many chunks have a vector of the new model.
+        `progress` is called with the number of chunks that have a new vector, and the total.
         """
         version = self.new.model.version
         with traced():
-            missing = left = await self.stores.vectors.count_missing(version)
+            missing = remaining = await self.stores.vectors.count_missing(version)
             failed: dict[NoteId, NurError] = {}
             for _ in range(ROUNDS):
                 failed = await self._embed(progress)
-                left = await self._report(progress)
-                if failed or not left:
+                remaining = await self._report(progress)
+                if failed or not remaining:
                     break
             if failed:
                 error = str(next(iter(failed.values())))
-                return Reembedded(from_version, version, missing - left, len(failed), error=error)
-            return Reembedded(from_version, version, missing - left, comparison=await self._compare())
+                return Reembedded(from_version, version, missing - remaining, len(failed), error=error)
+            return Reembedded(from_version, version, missing - remaining, comparison=await self._compare())
 
     async def _report(self, progress: Callable[[int, int], None]) -> int:
-        """Report progress. Returns how many chunks have no vector of the new model yet."""
+        """Report progress. Returns how many chunks still have no vector of the new model."""
         total = (await self.stores.chunks.statistics()).chunks
-        left = await self.stores.vectors.count_missing(self.new.model.version)
-        progress(max(0, total - left), total)
-        return left
+        remaining = await self.stores.vectors.count_missing(self.new.model.version)
+        progress(max(0, total - remaining), total)
+        return remaining
 
     async def _embed(self, progress: Callable[[int, int], None]) -> dict[NoteId, NurError]:
-        """Page through all notes; a provider that is down ends it, a text that it refuses does not."""
+        """Embed all notes, page by page. Returns the failures; stops if the provider is down, not at a refused text."""
         embed = EmbedMissing(self.stores.chunks, self.stores.vectors, self.clock, self.new)
         failed: dict[NoteId, NurError] = {}
         after: NoteId | None = None
@@ -115,35 +115,35 @@ class Reembed:
         return failed
 
     async def _compare(self) -> Comparison | None:
-        """Ask both models the beginnings of some chunks, and compare what each finds among some chunks."""
+        """Query both models with the first characters of some chunks, and compare their top results."""
         if self.old is None:
             return None
         page = await self.stores.vectors.page(self.new.model.version, ChunkKey(0), COMPARED, self.clock.now())
         chunks = [chunk for chunk, _ in page]
         keys = [chunk.stored.chunk_key for chunk in chunks]
-        picked = np.linspace(0, len(chunks) - 1, min(QUESTIONS, len(chunks))).round().astype(int).tolist()
+        picked = np.linspace(0, len(chunks) - 1, min(QUERIES, len(chunks))).round().astype(int).tolist()
         if not picked:
             return None
         try:
-            before = await self._best(self.old, keys, [chunks[place] for place in picked])
-            after = await self._best(self.new, keys, [chunks[place] for place in picked])
+            before = await self._nearest(self.old, keys, [chunks[i] for i in picked])
+            after = await self._nearest(self.new, keys, [chunks[i] for i in picked])
         except NurError as error:
             log.warning("comparison_failed", error=error.code)
             return None
         shared = [len(old & new) / len(old) for old, new in zip(before, after, strict=True)]
-        itself = [keys[place] in new for place, new in zip(picked, after, strict=True)]
+        itself = [keys[i] in new for i, new in zip(picked, after, strict=True)]
         return Comparison(len(picked), round(float(np.mean(shared)), 4), round(float(np.mean(itself)), 4))
 
-    async def _best(
-        self, embedder: Embedder, keys: Sequence[ChunkKey], questions: Sequence[ChunkWithNote]
+    async def _nearest(
+        self, embedder: Embedder, keys: Sequence[ChunkKey], queries: Sequence[ChunkWithNote]
     ) -> list[set[ChunkKey]]:
-        """The nearest chunks of each question, by one model."""
-        existing = await self.stores.vectors.of_chunks(keys, embedder.model.version)
-        present = [key for key in keys if key in existing]
-        matrix = np.stack([existing[key] for key in present])
-        best = []
-        for question in questions:
-            vector = await embedder.embed_query(question.stored.chunk.content[:_QUESTION_CHARACTERS])
+        """Return the chunks nearest to each query by one model."""
+        vectors = await self.stores.vectors.of_chunks(keys, embedder.model.version)
+        embedded = [key for key in keys if key in vectors]
+        matrix = np.stack([vectors[key] for key in embedded])
+        nearest = []
+        for query in queries:
+            vector = await embedder.embed_query(query.stored.chunk.content[:_QUERY_CHARACTERS])
             order = np.argsort(-(matrix @ vector), kind="stable")[:TOP]
-            best.append({present[place] for place in order})
-        return best
+            nearest.append({embedded[i] for i in order})
+        return nearest

@@ -1,4 +1,4 @@
-"""Re-embed while the store is in use: in the background, with a report, and a switch when everything is there."""
+"""Re-embed in the background while the store is in use, report progress, and switch when done."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 log = EventLog("Reembed")
 
-REPORT = "reembed_report"  #: the fact that keeps its report
+REPORT = "reembed_report"  #: store fact: the current report
 REPORT_SECONDS = 2.0
-STOPPED = "The process that embedded everything again has stopped. Start it again: it goes on where it was."
-LAST = "last_reembedding"  #: the fact that keeps what the last one did, to be read after the switch
+STOPPED = "The process that re-embedded the store has stopped. Start it again: it continues where it stopped."
+LAST = "last_reembedding"  #: store fact: the last result, to be read after the switch
 
 
 class ReembedState(StrEnum):
-    """Where a re-embedding is."""
+    """State of a re-embedding."""
 
     IDLE = "idle"
     EMBEDDING = "embedding"
-    SWITCHING = "switching"  #: everything is embedded; the store is about to be opened with the other model
+    SWITCHING = "switching"  #: everything is embedded; the store is about to be reopened with the new model
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class ReembedReport:
-    """How it stands, in chunks."""
+    """Progress of a re-embedding, in chunks."""
 
     state: ReembedState = ReembedState.IDLE
     to_version: str | None = None
@@ -51,30 +51,30 @@ class ReembedReport:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still at work."""
+        """Whether it has not ended yet."""
         return self.state in (ReembedState.EMBEDDING, ReembedState.SWITCHING)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingStatus:
-    """The store's model, and how a move to another one stands."""
+    """The store's model, and the progress of a switch to another one."""
 
     version: str
     stored_versions: dict[str, int]  #: chunk vectors by embedding version
     report: ReembedReport
-    last: dict[str, Any] | None  #: the fields of `Reembedded`, of the last one that finished
+    last: dict[str, Any] | None  #: fields of `Reembedded` for the last one that finished
 
 
 @dataclass(slots=True)
 class ReembedOnline:
-    """One at a time. The store switches to the other model when it is next opened, which `reopen` asks for.
+    """Runs one re-embedding at a time, then calls `reopen`; the store switches when it is reopened.
 
-    Switching on opening, before anything reads or writes, is what makes it one step: no call ever sees two models.
+    Switching at that point, before anything reads or writes, makes it atomic: no call ever sees two models.
     """
 
     stores: Stores
-    embedder: Embedder  #: of the current model
-    open_model: Callable[[str], Awaitable[Embedder]]  #: by name. Raises BadConfiguration, KeyRefused
+    embedder: Embedder  #: embedder of the current model
+    open_model: Callable[[str], Awaitable[Embedder]]  #: opens a model by name; raises BadConfiguration, KeyRefused
     clock: Clock
     reopen: Callable[[], None] = lambda: None  #: set by the owner of the open store
     report: ReembedReport = field(default_factory=ReembedReport)
@@ -85,7 +85,7 @@ class ReembedOnline:
         self._stored = StoredReport(self.stores.facts, REPORT, self.clock)
 
     async def start(self, to: str) -> ReembedReport:
-        """Start, unless one is running; the store's own model needs none. Raises BadRequest, Conflict."""
+        """Start, unless it is already running or `to` is the store's model. Raises BadRequest, Conflict."""
         try:
             new = await self.open_model(to)
         except BadConfiguration as error:
@@ -102,35 +102,35 @@ class ReembedOnline:
         return self.report
 
     async def stop(self) -> None:
-        """What is embedded stays; the next one goes on from there."""
+        """Stop. Finished vectors stay, and the next run continues from there."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def status(self) -> EmbeddingStatus:
-        """The store's model now, and what became of a move to another one."""
-        kept = await self.stores.facts.get(LAST)
-        last = None if kept is None else dict(json.loads(kept))
+        """Return the store's model, the current progress and the last result."""
+        fact = await self.stores.facts.get(LAST)
+        last = None if fact is None else dict(json.loads(fact))
         versions = await self.stores.vectors.versions()
         return EmbeddingStatus(self.embedder.model.version, versions, await self._current(), last)
 
     async def purge(self) -> dict[str, int]:
-        """Delete the vectors of all models but the store's own and return how many of each. Raises Conflict."""
+        """Delete the vectors of all models but the store's own. Returns how many per model. Raises Conflict."""
         if (await self._current()).is_running:
             raise Conflict("Everything is being embedded with another model. Wait for that.")
         others = [version for version in await self.stores.vectors.versions() if version != self.embedder.model.version]
         return {version: await self.stores.vectors.drop(version) for version in others}
 
     async def _current(self) -> ReembedReport:
-        """How it stands, whichever process of this store does it."""
+        """Return the current report, whichever process of this store runs the job."""
         if self._task is not None:
             return self.report
-        kept = await self._stored.read()
-        if kept is None:
+        stored = await self._stored.read()
+        if stored is None:
             return self.report
-        fields, is_recent = kept
+        fields, is_recent = stored
         report = ReembedReport(**fields | {"state": ReembedState(fields["state"])})
-        if report.state is ReembedState.SWITCHING:  # this process was opened since, or will be in a moment
+        if report.state is ReembedState.SWITCHING:  # this process has reopened the store, or is about to
             return ReembedReport()
         if report.is_running and not is_recent:
             return replace(report, state=ReembedState.FAILED, error=STOPPED)
@@ -140,7 +140,7 @@ class ReembedOnline:
         try:
             async with self._reporting():
                 result = await Reembed(self.stores, self.embedder, new, self.clock).prepare(
-                    self.embedder.model.version, self._tell
+                    self.embedder.model.version, self._progress
                 )
             if result.error is not None:
                 self.report = replace(self.report, state=ReembedState.FAILED, error=result.error)
@@ -154,18 +154,18 @@ class ReembedOnline:
             log.warning("reembedding_failed", error=error.code)
         finally:
             await new.close()
-            with contextlib.suppress(NurError):  # the report of a store that cannot be written stays in this process
+            with contextlib.suppress(NurError):  # if the store cannot be written, only this process has the report
                 await self._stored.write(self.report, at_once=True)
 
     @contextlib.asynccontextmanager
     async def _reporting(self) -> AsyncIterator[None]:
-        """Keep the report in the store while it is at work."""
+        """Save the report to the store regularly during the block."""
 
         async def report() -> None:
             while True:
                 with contextlib.suppress(NurError):
                     await self._stored.write(self.report)
-                await asyncio.sleep(REPORT_SECONDS)  # not the clock's: a test's clock would report without end
+                await asyncio.sleep(REPORT_SECONDS)  # not `clock.sleep`: with a test's clock this loop would never wait
 
         reporting = asyncio.create_task(report())
         try:
@@ -173,5 +173,5 @@ class ReembedOnline:
         finally:
             reporting.cancel()
 
-    def _tell(self, done: int, total: int) -> None:
+    def _progress(self, done: int, total: int) -> None:
         self.report = replace(self.report, done=done, total=total)

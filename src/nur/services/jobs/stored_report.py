@@ -1,4 +1,4 @@
-"""What a job reports, kept in the store: every process that shares it can read how the job stands."""
+"""A job's progress report, saved in the store so that every process can read it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.store_facts import StoreFacts
 
-#: Between two writes of a report that only counts on.
+#: Minimum time between two writes.
 EVERY_SECONDS = 1.0
-#: A running job reports at least this often; one that did not has lost its process.
-SILENT = timedelta(seconds=60)
+#: A running job reports at least this often; after a longer gap its process has ended.
+MAX_GAP = timedelta(seconds=60)
 
 
 @dataclass(slots=True)
 class StoredReport:
-    """One job's last report, under a name."""
+    """The last report of one job, saved under a name."""
 
     facts: StoreFacts
     name: str
@@ -27,17 +27,17 @@ class StoredReport:
     _written: float | None = None
 
     async def write(self, report: Any, *, at_once: bool = False) -> None:
-        """Keep a dataclass's fields; unless `at_once`, at most one per second."""
+        """Save a dataclass's fields; unless `at_once`, at most once per second."""
         now = self.clock.monotonic()
         if at_once or self._written is None or now - self._written >= EVERY_SECONDS:
             self._written = now
-            kept = {"at": self.clock.now().isoformat(), "report": asdict(report)}
-            await self.facts.set(self.name, json.dumps(kept))
+            entry = {"at": self.clock.now().isoformat(), "report": asdict(report)}
+            await self.facts.set(self.name, json.dumps(entry))
 
     async def read(self) -> tuple[dict[str, Any], bool] | None:
-        """The fields, and whether they are recent enough for the job to be still running; None: never reported."""
-        kept = await self.facts.get(self.name)
-        if kept is None:
+        """Return the fields, and whether they are recent enough for the job to be running; None: no report."""
+        fact = await self.facts.get(self.name)
+        if fact is None:
             return None
-        found = json.loads(kept)
-        return found["report"], self.clock.now() - datetime.fromisoformat(found["at"]) < SILENT
+        entry = json.loads(fact)
+        return entry["report"], self.clock.now() - datetime.fromisoformat(entry["at"]) < MAX_GAP

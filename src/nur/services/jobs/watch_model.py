@@ -1,4 +1,4 @@
-"""Notice that another process has switched the store to another embedding model."""
+"""Detect that another process has switched the store to another embedding model."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ EVERY_SECONDS = 2.0
 
 @dataclass(slots=True)
 class WatchModel:
-    """Asks for the store to be opened again when its model is no longer the one that this process embeds with."""
+    """Reopens the store when its embedding model is no longer the one this process uses."""
 
     stores: Stores
-    version: str  #: of this process
+    version: str  #: embedding version this process uses
     clock: Clock
     reopen: Callable[[], None] = lambda: None  #: set by the owner of the open store
 
     async def forever(self) -> None:
-        """Look every few seconds until it has changed; a store that only this process has open is not watched."""
+        """Check every few seconds until the model changes. Returns at once if no other process shares the store."""
         while self.stores.is_shared:
             await self.clock.sleep(EVERY_SECONDS)
             if await self.has_changed():
@@ -38,7 +38,7 @@ class WatchModel:
                 return
 
     async def has_changed(self) -> bool:
-        """Whether the store has vectors of another model in use."""
+        """Whether another embedding version is active in the store."""
         try:
             current = await self.stores.facts.get(EMBEDDING_VERSION)
         except NurError as error:

@@ -100,7 +100,7 @@ async def test_a_note_that_stands_in_the_way_is_named(open_world: OpenWorld) -> 
     world = await open_world()
     note = (await world.add(TEXT, key="lamp")).note
     same_key = elsewhere(note, "Another.", note_id=NoteId(uuid4()), public_id="note_other")
-    with pytest.raises(BadRequest, match=f"{note.public_id} has its key"):
+    with pytest.raises(BadRequest, match=f"{note.public_id} already has the same key"):
         await imported(world, same_key)
     same_name = elsewhere(note, "Another.", note_id=NoteId(uuid4()), meta=replace(note.meta, key="desk lamp"))
     with pytest.raises(BadRequest, match="another note has the id"):

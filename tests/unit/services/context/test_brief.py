@@ -96,7 +96,7 @@ async def test_a_brief_has_800_tokens_unless_told_otherwise() -> None:
 
 async def test_sections_come_in_the_order_in_which_they_are_needed() -> None:
     brief = await maker(Store())(a_request())
-    assert [section.title for section in brief.sections] == ["Changed in the last week", "Coming up", "Lately stored"]
+    assert [section.title for section in brief.sections] == ["Changed in the last week", "Coming up", "Recently stored"]
     changed, upcoming, recent = (section.lines for section in brief.sections)
     assert changed[0].quote == '"old" became "new"'
     assert (upcoming[0].quote, upcoming[0].day) == ("The party is on 3 May.", date.fromordinal(739_374))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nur.services.jobs.stored_report import EVERY_SECONDS, SILENT, StoredReport
+from nur.services.jobs.stored_report import EVERY_SECONDS, MAX_GAP, StoredReport
 from tests.doubles.clock import ManualClock
 
 
@@ -37,7 +37,7 @@ async def test_a_report_is_read_by_another_process() -> None:
     assert await reader.read() is None
     await writer.write(Counted(3))
     assert await reader.read() == ({"done": 3}, True)
-    clock.advance(SILENT.total_seconds())
+    clock.advance(MAX_GAP.total_seconds())
     assert await reader.read() == ({"done": 3}, False)
 
 
