@@ -1,1 +1,1 @@
-"""Which of several statements holds now: newer values first, and what disagrees. Decided per question, never stored."""
+"""Currency: put newer statements before outdated ones, and find contradictions. Decided per question, never stored."""

@@ -1,8 +1,8 @@
-"""Put what is current before what is outdated, among the best ten of an answer, and find statements that disagree.
+"""Put current statements before outdated ones, among the best ten hits, and find contradictions.
 
-Places are only exchanged among the notes that a rule compares: nothing is added, dropped or pushed behind others. What
-somebody decided counts before any rule. Two statements disagree where a question asks whether, one clause says never
-and another says it happened.
+Only notes that a rule compares swap positions: nothing is added, dropped or pushed behind other notes. A recorded
+decision takes precedence over any rule. Two statements contradict each other if the question is a yes-or-no question,
+one clause denies it and another claims it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nur.domain.search import Newer, Quote
 from nur.retrieval.currency.slots import asks_value, same_slot
-from nur.retrieval.currency.statements import MOST_STATEMENTS, covered, is_statement, statement, telling_shares
+from nur.retrieval.currency.statements import MOST_STATEMENTS, covered_share, is_statement, statement, term_shares
 from nur.retrieval.currency.updates import asks_past, updates
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
 LEAST_COVERED = 0.3
-"""Of the question's telling words that each of the two clauses must have."""
+"""Least share of the question's content words in each of the two clauses."""
 
 SHORTEST_CLAUSE = 9
 _ASKS_WHETHER = re.compile(
@@ -37,7 +37,7 @@ _ASKS_WHETHER = re.compile(
 )
 _DENIES = re.compile(r"\b(?:never|(?:have|has|had)(?:n['’]t| not)|did(?:n['’]t| not)|not yet)\b", re.IGNORECASE)
 _SELF = re.compile(r"\b(?:i|my|me|we|our)\b", re.IGNORECASE)
-#: A wish, a plan or a question says nothing about what is.
+#: Signs of a wish, a plan or a question, which claim nothing.
 _NOT_A_CLAIM = re.compile(
     r"\b(?:want|trying to|try to|needs?|can you|could you|would|should|will|how (?:can|do|to)|help me|plan(?:ning)? to|"
     r"not sure|wondering|if i|might|what)\b|\?",
@@ -49,15 +49,15 @@ _CODE = "```"
 
 
 class MoveRule(StrEnum):
-    """Why one note was put before another."""
+    """Why one note comes before another."""
 
-    DECIDED = "decided"  #: somebody decided that it supersedes the other
-    VALUE = "value"  #: it gives the asked thing a newer value
+    DECIDED = "decided"  #: by a recorded decision, it supersedes the other
+    VALUE = "value"  #: it has a newer value for what is asked
     UPDATE = "update"  #: it reports a change of the same thing
 
 
 class Move(NamedTuple):
-    """One note stands before another one because it is newer, by public ids."""
+    """One note comes before an older one; both by public id."""
 
     newer: str
     older: str
@@ -66,9 +66,9 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CurrentOrder:
-    """In which order statements are shown."""
+    """The order in which statements are shown."""
 
-    places: Sequence[int]  #: the statement that stands at each place
+    order: Sequence[int]  #: indices of the statements
     moves: tuple[Move, ...] = ()
     conflict: Disagreement | None = None
 
@@ -76,64 +76,66 @@ class CurrentOrder:
 def order_current(
     question: str, terms: WeighedTerms, statements: Sequence[Utterance], *, names_time: bool
 ) -> CurrentOrder:
-    """The order of the statements, which come best first; `names_time`: the question asks about a stretch of time."""
-    shares = telling_shares(terms)
-    places, moves = list(range(len(statements))), []
+    """Order statements, given best first; `names_time`: the question asks about a period, so newer is not better."""
+    shares = term_shares(terms)
+    order, moves = list(range(len(statements))), []
     if not names_time and asks_value(question):
         slot = same_slot(question, shares, statements)
-        newest_first = sorted(slot, key=lambda place: statements[place].said, reverse=True)
-        for at, place in zip(slot, newest_first, strict=True):
-            places[at] = place
+        newest_first = sorted(slot, key=lambda index: statements[index].said, reverse=True)
+        for position, index in zip(slot, newest_first, strict=True):
+            order[position] = index
         moves = _moves(statements, newest_first[1:], newest_first[:1] * (len(slot) - 1), MoveRule.VALUE)
     if not moves and not names_time and not asks_past(question):
-        before = updates(statements)
-        at_places = sorted({*before, *(other for others in before.values() for other in others)})
-        for at, place in zip(at_places, _behind(at_places, before, statements), strict=True):
-            places[at] = place
-        for place, others in before.items():
+        newer = updates(statements)
+        positions = sorted({*newer, *(other for others in newer.values() for other in others)})
+        for position, index in zip(positions, _newer_first(positions, newer, statements), strict=True):
+            order[position] = index
+        for index, others in newer.items():
             newest = max(others, key=lambda other: statements[other].said)
-            moves += _moves(statements, [place], [newest], MoveRule.UPDATE)
+            moves += _moves(statements, [index], [newest], MoveRule.UPDATE)
     conflict = disagreement(shares, statements) if asks_whether(question) else None
-    return CurrentOrder(places, tuple(moves), conflict)
+    return CurrentOrder(order, tuple(moves), conflict)
 
 
 def decided_first(public_ids: Sequence[str], superseded: Mapping[str, Sequence[str]]) -> tuple[list[int], list[Move]]:
-    """The order of notes in which each stands right behind the note that supersedes it, and what was moved."""
-    at = {public_id: place for place, public_id in enumerate(public_ids)}
-    before = {
-        at[older]: [at[newer] for newer in newers if newer in at] for older, newers in superseded.items() if older in at
+    """Order notes so that each follows the note that supersedes it; returns their indices, and what was moved."""
+    index_of = {public_id: index for index, public_id in enumerate(public_ids)}
+    newer_than = {
+        index_of[older]: [index_of[newer] for newer in newers if newer in index_of]
+        for older, newers in superseded.items()
+        if older in index_of
     }
     order: list[int] = []
-    for place in range(len(public_ids)):
-        _put(place, before, order, set())
+    for index in range(len(public_ids)):
+        _append_after_newer(index, newer_than, order, set())
     moves = [
         Move(public_ids[newer], public_ids[older], MoveRule.DECIDED)
-        for older, newers in before.items()
+        for older, newers in newer_than.items()
         for newer in newers[:1]
     ]
     return order, moves
 
 
-def _behind(
-    places: Sequence[int], before: Mapping[int, Sequence[int]], statements: Sequence[Utterance]
+def _newer_first(
+    indices: Sequence[int], newer: Mapping[int, Sequence[int]], statements: Sequence[Utterance]
 ) -> Iterable[int]:
-    """The places, each behind those that are to come before it, the newest of those first."""
+    """The indices, each after those of its newer statements, of which the newest comes first."""
     newest_first = {
-        place: sorted(others, key=lambda other: statements[other].said, reverse=True)
-        for place, others in before.items()
+        index: sorted(others, key=lambda other: statements[other].said, reverse=True) for index, others in newer.items()
     }
     order: list[int] = []
-    for place in places:
-        _put(place, newest_first, order, set())
+    for index in indices:
+        _append_after_newer(index, newest_first, order, set())
     return order
 
 
-def _put(place: int, before: Mapping[int, Sequence[int]], order: list[int], on_the_way: set[int]) -> None:
-    if place in order or place in on_the_way:
+def _append_after_newer(index: int, newer: Mapping[int, Sequence[int]], order: list[int], visiting: set[int]) -> None:
+    """Append an index to the order, after those that are newer; `visiting` breaks cycles."""
+    if index in order or index in visiting:
         return
-    for other in before.get(place, ()):
-        _put(other, before, order, on_the_way | {place})
-    order.append(place)
+    for other in newer.get(index, ()):
+        _append_after_newer(other, newer, order, visiting | {index})
+    order.append(index)
 
 
 def _moves(statements: Sequence[Utterance], older: Sequence[int], newer: Sequence[int], rule: MoveRule) -> list[Move]:
@@ -147,33 +149,33 @@ def _moves(statements: Sequence[Utterance], older: Sequence[int], newer: Sequenc
 class Clause(NamedTuple):
     """A part of a statement: `note_text[start_char:end_char]`."""
 
-    place: int  #: of its statement
+    statement: int  #: index of its statement
     start_char: int
     end_char: int
     text: str
 
 
 class Disagreement(NamedTuple):
-    """Two clauses on the asked matter that cannot both hold."""
+    """Two clauses on what is asked that cannot both be true."""
 
     denies: Clause
     claims: Clause
 
 
 def asks_whether(question: str) -> bool:
-    """Whether a question can be answered with yes or no."""
+    """Whether it is a yes-or-no question."""
     return _ASKS_WHETHER.match(question) is not None
 
 
 def disagreement(shares: Shares, statements: Sequence[Utterance]) -> Disagreement | None:
-    """The clearest denial and the clearest claim; None where there are not both."""
+    """The denial and the claim that cover the question best; None unless there are both."""
     denials: list[tuple[float, Clause]] = []
     claims: list[tuple[float, Clause]] = []
-    for clause in (clause for place, one in enumerate(statements) for clause in _clauses(place, one)):
+    for clause in (clause for index, one in enumerate(statements) for clause in _clauses(index, one)):
         denies = _DENIES.search(clause.text) is not None
         if not (_SELF.search(clause.text) if denies else not _NOT_A_CLAIM.search(clause.text)):
             continue
-        share = covered(clause.text, shares)
+        share = covered_share(clause.text, shares)
         if share >= LEAST_COVERED:
             (denials if denies else claims).append((share, clause))
     if not denials or not claims:
@@ -181,13 +183,13 @@ def disagreement(shares: Shares, statements: Sequence[Utterance]) -> Disagreemen
     return Disagreement(max(denials, key=lambda one: one[0])[1], max(claims, key=lambda one: one[0])[1])
 
 
-def _clauses(place: int, statement: Utterance) -> Iterator[Clause]:
+def _clauses(index: int, statement: Utterance) -> Iterator[Clause]:
     """The clauses of a statement up to its first code block."""
     text = statement.text.partition(_CODE)[0]
     for first, last in _split(text, 0, len(text), _SENTENCE_END):
         for start, end in _split(text, first, last, _CLAUSE_END):
             if end - start >= SHORTEST_CLAUSE:
-                yield Clause(place, statement.start_char + start, statement.start_char + end, text[start:end])
+                yield Clause(index, statement.start_char + start, statement.start_char + end, text[start:end])
 
 
 def _split(text: str, start: int, end: int, at: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -199,19 +201,19 @@ def _split(text: str, start: int, end: int, at: re.Pattern[str]) -> Iterator[tup
 
 @dataclass(frozen=True, slots=True)
 class CurrentFirst:
-    """Groups in the order in which they are shown, and why some were moved."""
+    """Hit groups in the order to show, why some were moved, and a contradiction among them."""
 
     groups: Sequence[HitGroup]
     moves: tuple[Move, ...] = ()
     conflict: tuple[Quote, Quote] | None = None
 
     def marked(self, hits: Iterable[Hit]) -> list[Hit]:
-        """The hits, each with the newer one that replaces it, where there is one."""
+        """The hits, each with a reference to the newer one that comes before it, if any."""
         newer = {move.older: Newer(move.newer, move.rule) for move in reversed(self.moves)}
         return [replace(hit, newer=newer.get(hit.note.public_id)) for hit in hits]
 
     def conflicts_of(self, hits: Sequence[Hit]) -> tuple[tuple[Quote, Quote], ...]:
-        """What disagrees, where both notes are among the hits."""
+        """The contradiction, if both of its notes are among the hits."""
         shown = {hit.note.public_id for hit in hits}
         if self.conflict is None or not shown.issuperset(quote.public_id for quote in self.conflict):
             return ()
@@ -219,9 +221,9 @@ class CurrentFirst:
 
 
 def decided(groups: Sequence[HitGroup], superseded: Mapping[str, Sequence[str]]) -> CurrentFirst:
-    """The groups, each right behind the one that supersedes it where somebody decided so, by public ids."""
+    """The groups, each after the one that supersedes it by a recorded decision; `superseded` has public ids."""
     order, moves = decided_first([group.shown.candidate.public_id for group in groups], superseded)
-    return CurrentFirst([groups[place] for place in order], tuple(moves))
+    return CurrentFirst([groups[index] for index in order], tuple(moves))
 
 
 def by_rules(
@@ -232,17 +234,17 @@ def by_rules(
     *,
     names_time: bool,
 ) -> CurrentFirst:
-    """The best ten as the rules order them: newer values first. What was decided stays where it is."""
-    behind = {move.older for move in current.moves}
-    places = [
-        place
-        for place, group in enumerate(current.groups[:MOST_STATEMENTS])
+    """The groups, with the best ten ordered by the rules: newer values first. Notes moved by a decision stay."""
+    decided_older = {move.older for move in current.moves}
+    positions = [
+        position
+        for position, group in enumerate(current.groups[:MOST_STATEMENTS])
         if (one := read.get(group.shown.candidate.chunk_key)) is not None
         and is_statement(one.note)
-        and one.note.public_id not in behind
+        and one.note.public_id not in decided_older
         and not (request.as_of is not None and one.note.changed_since(request.as_of))
     ]
-    groups = [current.groups[place] for place in places]
+    groups = [current.groups[position] for position in positions]
     statements = [
         statement(one.note, one.stored.chunk.content, one.stored.chunk.start_char, group.shown.score)
         for group in groups
@@ -250,14 +252,14 @@ def by_rules(
     ]
     ordered = order_current(request.query, terms, statements, names_time=names_time)
     result = list(current.groups)
-    for place, chosen in zip(places, ordered.places, strict=True):
-        result[place] = groups[chosen]
+    for position, index in zip(positions, ordered.order, strict=True):
+        result[position] = groups[index]
     conflict = None
     if ordered.conflict is not None:
-        names = [one.public_id for one in statements]
-        conflict = _quote(ordered.conflict.denies, names), _quote(ordered.conflict.claims, names)
+        public_ids = [one.public_id for one in statements]
+        conflict = _quote(ordered.conflict.denies, public_ids), _quote(ordered.conflict.claims, public_ids)
     return CurrentFirst(result, (*current.moves, *ordered.moves), conflict)
 
 
-def _quote(clause: Clause, names: Sequence[str]) -> Quote:
-    return Quote(names[clause.place], clause.text, clause.start_char, clause.end_char)
+def _quote(clause: Clause, public_ids: Sequence[str]) -> Quote:
+    return Quote(public_ids[clause.statement], clause.text, clause.start_char, clause.end_char)

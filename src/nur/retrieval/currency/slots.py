@@ -1,4 +1,4 @@
-"""The slot rule: of statements that give the asked thing different values, the newest comes first.
+"""The slot rule: of statements that give different values for what a question asks, the newest comes first.
 
 A value is a number, a percentage, an amount of money, a date, a time of day or a version.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nur.retrieval.currency.statements import covered
+from nur.retrieval.currency.statements import covered_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,23 +29,23 @@ _DIGIT = re.compile(r"\d")
 
 # Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
 LEAST_COVERED = 0.4
-"""Of the question's telling words that must stand around a value."""
+"""Least share of the question's content words around a value that answers it."""
 
 NEARLY_AS_COVERED = 0.8
-"""Of what stands around the best value that must stand around each other one."""
+"""The share around each other value must be at least this part of the share around the best."""
 
 NEARLY_AS_GOOD = 0.75
-"""Of the score of the first such statement that each other one must have."""
+"""The score of each other statement must be at least this part of the first one's."""
 
 NEARLY_AS_COVERED_CHANGE = 0.6
 NEARLY_AS_GOOD_CHANGE = 0.5
-"""The same where the words before a value say that it is new."""
+"""The same for a value that the words before it call new."""
 
 REACH = 80
-"""Characters on either side of a value."""
+"""Characters on either side of a value that are searched for the question's words."""
 
 WORDS_BEFORE = 48
-"""Characters before a value, of the same sentence, that say whether it is new, or not what holds."""
+"""Characters before a value, in its sentence, that show whether it is new, wanted or past."""
 
 _SENTENCE_END = re.compile(r"[.!?;\n]\s")
 _CHANGES = re.compile(
@@ -54,7 +54,7 @@ _CHANGES = re.compile(
     r"(?:goes|went|gone|up|down) to)\b[^\d]*$",
     re.IGNORECASE,
 )
-#: What somebody wants, and what was: "my goal is 100 %", "from 70 % to 90 %".
+#: Before a wanted or past value: "my goal is 100 %", "from 70 % to 90 %".
 _NOT_NOW = re.compile(
     r"\b(?:goals?|aim(?:s|ing)?|want(?:s|ed)?|hop(?:e|es|ing)|try(?:ing)?|plan(?:s|ning)?|would like) (?:is |was )?"
     r"(?:of|to|for)\b|\b(?:from|initially|originally|previously|formerly) (?:around |about )?[$£€]?$",
@@ -66,7 +66,7 @@ _ASKS_VALUE = re.compile(
     re.IGNORECASE,
 )
 _ASKS_PAST = re.compile(
-    # What compares asks about the past as well.
+    # A comparison asks about the past, too.
     r"\b(?:between|differences?|compared|how (?:much|many) (?:more|less|fewer)|"
     r"used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|initial(?:ly)?|at first|back then"
     r"|before (?:that|then))\b",
@@ -75,7 +75,7 @@ _ASKS_PAST = re.compile(
 
 
 class ValueKind(StrEnum):
-    """What a value is; only values of one kind are compared."""
+    """Kinds of values; only values of one kind are compared."""
 
     TIME = "time"
     DATE = "date"
@@ -88,15 +88,15 @@ class ValueKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value and where it stands in its text."""
+    """A value and its offsets in a text."""
 
     kind: ValueKind
-    value: str  #: in one spelling: 1200 for "1,200", 3 for "three"
+    value: str  #: normalised: 1200 for "1,200", 3 for "three"
     start: int
     end: int
 
 
-#: The more telling kinds first: what one of them takes, no later one reads.
+#: The more specific kinds first: what one matches, later ones do not.
 _PATTERNS = {
     ValueKind.TIME: r"\b\d{1,2}(?::\d\d)? ?[ap]\.?m\b\.?|\b\d{1,2}[:.h]\d\d\b(?! ?%)",
     ValueKind.DATE: rf"\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?!\w)"
@@ -107,11 +107,11 @@ _PATTERNS = {
     ValueKind.VERSION: r"\bv?\d{1,6}\.\d{1,6}\.\d{1,6}\b|\bv\d{1,6}(?:\.\d{1,6}){1,3}\b",
     ValueKind.NUMBER: rf"(?<![\w.])(?:{_NUMBER}|(?:{'|'.join(_WORDS)})\b)",
 }
-#: Kinds that are also written in words alone.
+#: Kinds that may be written without digits.
 _IN_WORDS = frozenset({ValueKind.WEEKDAY, ValueKind.NUMBER})
 _FINDERS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 
-#: What a question asks for, the first that fits first; none: any kind.
+#: How a question asks for each kind, likeliest first; if none matches, it may ask for any.
 _ASKED = {
     ValueKind.TIME: r"\btime\b(?! of)",
     ValueKind.DATE: r"\bwhen\b|\b(?:what|which) da(?:te|y)\b|\bdeadline\b|\bdate\b",
@@ -126,15 +126,15 @@ _ASKS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.it
 
 def find_values(text: str) -> list[Value]:
     """The values of a text, in order; no two overlap."""
-    found: list[Value] = []
-    has_digit = _DIGIT.search(text) is not None  # most of what people say has none: that spares five of seven searches
+    values: list[Value] = []
+    has_digit = _DIGIT.search(text) is not None  # most statements have none, which saves five of seven searches
     for kind, finder in _FINDERS.items():
         if not has_digit and kind not in _IN_WORDS:
             continue
         for match in finder.finditer(text):
-            if not any(one.start < match.end() and match.start() < one.end for one in found):
-                found.append(Value(kind, _plain(match.group()), match.start(), match.end()))
-    return sorted(found, key=lambda one: one.start)
+            if not any(one.start < match.end() and match.start() < one.end for one in values):
+                values.append(Value(kind, _normalised(match.group()), match.start(), match.end()))
+    return sorted(values, key=lambda one: one.start)
 
 
 def asked_kinds(question: str) -> tuple[ValueKind, ...]:
@@ -142,10 +142,10 @@ def asked_kinds(question: str) -> tuple[ValueKind, ...]:
     return tuple(kind for kind, asks in _ASKS.items() if asks.search(question)) or tuple(ValueKind)
 
 
-def _plain(text: str) -> str:
-    """One spelling for each value."""
-    plain = text.lower().replace(",", "").replace(" ", "").strip(".")
-    return _WORDS.get(plain, plain)
+def _normalised(text: str) -> str:
+    """The normalised spelling of a value."""
+    normalised = text.lower().replace(",", "").replace(" ", "").strip(".")
+    return _WORDS.get(normalised, normalised)
 
 
 def asks_value(question: str) -> bool:
@@ -154,58 +154,54 @@ def asks_value(question: str) -> bool:
 
 
 def same_slot(question: str, shares: Shares, statements: Sequence[Utterance]) -> list[int]:
-    """The places of statements that give the asked thing different values, in their order; none where all agree."""
+    """Indices of statements with different values for what is asked, in their order; none if all agree."""
     in_question = {one.value for one in find_values(question)}
     best: dict[ValueKind, dict[int, GivenValue]] = {}
-    for place, one in enumerate(statements):
-        for value in find_values(one.text):
-            given = None if value.value in in_question else _given(one.text, value, shares)
+    for index, statement in enumerate(statements):
+        for value in find_values(statement.text):
+            given = None if value.value in in_question else _given(statement.text, value, shares)
             if given is None:
                 continue
-            seen = best.setdefault(value.kind, {}).get(place)
-            if seen is None or given > seen:
-                best[value.kind][place] = given
+            previous = best.setdefault(value.kind, {}).get(index)
+            if previous is None or given > previous:
+                best[value.kind][index] = given
     for kind in asked_kinds(question):
-        places = _comparable(best.get(kind, {}), statements)
-        if len({best[kind][place].value for place in places}) > 1:
-            return places
+        comparable = _comparable(best.get(kind, {}), statements)
+        if len({best[kind][index].value for index in comparable}) > 1:
+            return comparable
     return []
 
 
 class GivenValue(NamedTuple):
-    """What a statement gives as the value of the asked thing."""
+    """A value that a statement gives for what is asked; compared by coverage first."""
 
-    covered: float  #: of the question's telling words that stand around it
-    is_change: bool  #: the words before it say that it is new
+    covered: float  #: share of the question's content words around it
+    is_change: bool  #: the words before it call it new
     value: str
 
 
 def _given(text: str, value: Value, shares: Shares) -> GivenValue | None:
-    """The value as that of the asked thing; None where it is about something else, or what one wants or had."""
+    """The value, if it is the current value of what is asked; None if it is another thing's, wanted or past."""
     before = _SENTENCE_END.split(text[max(0, value.start - WORDS_BEFORE) : value.start])[-1]
     if _NOT_NOW.search(before):
         return None
     is_change = _CHANGES.search(before) is not None
-    covered_around = _covered_around(text, value, shares)
-    return GivenValue(covered_around, is_change, value.value) if covered_around >= LEAST_COVERED else None
+    covered = covered_share(text[max(0, value.start - REACH) : value.end + REACH], shares)
+    return GivenValue(covered, is_change, value.value) if covered >= LEAST_COVERED else None
 
 
-def _covered_around(text: str, value: Value, shares: Shares) -> float:
-    return covered(text[max(0, value.start - REACH) : value.end + REACH], shares)
+def _comparable(given_values: dict[int, GivenValue], statements: Sequence[Utterance]) -> list[int]:
+    """Indices of statements whose coverage is close to the best and whose score is close to the first one's.
 
-
-def _comparable(found: dict[int, GivenValue], statements: Sequence[Utterance]) -> list[int]:
-    """Those that speak of the asked thing about as clearly as the clearest, and answer about as well as the first.
-
-    What says that its value is new may speak of it less clearly: people name a thing that is known by one word.
+    A value that is called new needs less coverage: people refer to a known thing by one word.
     """
-    if not found:
+    if not given_values:
         return []
-    clearest = max(given.covered for given in found.values())
-    lead = statements[min(found)].score
+    best_covered = max(given.covered for given in given_values.values())
+    first_score = statements[min(given_values)].score
     return [
-        place
-        for place, given in sorted(found.items())
-        if given.covered >= (NEARLY_AS_COVERED_CHANGE if given.is_change else NEARLY_AS_COVERED) * clearest
-        and statements[place].score >= (NEARLY_AS_GOOD_CHANGE if given.is_change else NEARLY_AS_GOOD) * lead
+        index
+        for index, given in sorted(given_values.items())
+        if given.covered >= (NEARLY_AS_COVERED_CHANGE if given.is_change else NEARLY_AS_COVERED) * best_covered
+        and statements[index].score >= (NEARLY_AS_GOOD_CHANGE if given.is_change else NEARLY_AS_GOOD) * first_score
     ]

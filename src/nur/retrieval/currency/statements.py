@@ -1,4 +1,4 @@
-"""Statements: what people said, as the rules of this package read it."""
+"""What people said, in the form that the rules of this package read."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeighedTerms
 
 MOST_CHARACTERS = 2_500
-"""Characters of a statement that are read: what people say is short, and the rest of a long turn is pasted."""
+"""Characters read of a statement; people say little, and the rest of a long turn is pasted."""
 
 MOST_STATEMENTS = 10
-"""Statements that are compared, the best ones of an answer."""
+"""Hits of an answer that are compared, best first."""
 
 _NOT_PEOPLE = frozenset({"assistant", "system", "tool"})
 
-#: Words that ask for a value and do not stand beside it: "how many lamps" is answered by "4 lamps".
+#: Words that ask for a value but do not occur near it: "how many lamps" is answered by "4 lamps".
 _ASKING = frozenset(term for word in ("many", "much", "often", "long", "old") for term in ANALYZER.ids(word).main)
 
-#: By term, the share of the question's telling words that it stands for.
+#: Weight of each content word of a question, by term id; the weights sum to 1.
 Shares: TypeAlias = "Mapping[int, float]"
 
 
@@ -36,36 +36,36 @@ class Utterance:
 
     public_id: str
     text: str
-    start_char: int  #: where in its note the text begins
-    said: tuple[datetime, int]  #: when, and the place among the turns of a conversation
+    start_char: int  #: offset of the text in its note
+    said: tuple[datetime, int]  #: when, and the turn index in its conversation or -1
     score: float
-    is_memory: bool  #: a memory, a note or an event, and not a turn
+    is_memory: bool  #: a memory, a note or an event; not a turn
 
 
 def is_statement(note: Note) -> bool:
-    """Whether a person said it: no document, and no turn of an assistant or a tool."""
+    """Whether a person said it: not a document, nor a turn of an assistant, system or tool."""
     return note.kind is not Kind.ARTIFACT and note.meta.role not in _NOT_PEOPLE
 
 
 def statement(note: Note, text: str, start_char: int, score: float) -> Utterance:
-    """What the rules read of a note's chunk."""
+    """A note's chunk as the rules read it."""
     turn = -1 if note.meta.turn_index is None else note.meta.turn_index
     is_memory = note.kind is not Kind.TURN
     return Utterance(note.public_id, text[:MOST_CHARACTERS], start_char, (note.said_at, turn), score, is_memory)
 
 
-def telling_shares(terms: WeighedTerms) -> dict[int, float]:
-    """The question's telling words with their weights, which sum up to 1: no function words, no written-out forms."""
-    telling = {
+def term_shares(terms: WeighedTerms) -> dict[int, float]:
+    """Weights of the question's content words, which sum to 1; without function words and surface forms."""
+    content = {
         int(term): float(weight)
         for term, importance, weight in zip(terms.ids, terms.importance, terms.weights, strict=True)
         if importance >= 1.0 and int(term) not in _ASKING
     }
-    total = sum(telling.values()) or 1.0
-    return {term: weight / total for term, weight in telling.items()}
+    total = sum(content.values()) or 1.0
+    return {term: weight / total for term, weight in content.items()}
 
 
-def covered(text: str, shares: Shares) -> float:
-    """How much of the question's telling words a text has, 0 to 1."""
-    found = {term for token in ANALYZER.tokens(text) for term in ANALYZER.ids(token).main if term in shares}
-    return sum(shares[term] for term in found)
+def covered_share(text: str, shares: Shares) -> float:
+    """Share of the question's content words that a text contains, by weight, 0 to 1."""
+    matched = {term for token in ANALYZER.tokens(text) for term in ANALYZER.ids(token).main if term in shares}
+    return sum(shares[term] for term in matched)

@@ -1,4 +1,4 @@
-"""The update rule: a memory that reports a change comes before the older ones that it shares its subject with."""
+"""The update rule: a memory that reports a change comes before older memories on the same subject."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 # Chosen on the first two people of everyday (docs/quality.md, "Time and change").
 LEAST_SHARED = 0.15
-"""Of the shorter one's words that two memories about the same thing share; names and numbers count double."""
+"""Least share of the shorter memory's words that two memories on one subject have in common, by weight."""
 
 CACHED_TOKENS = 5_000
-"""Distinct tokens that are remembered with their weights: those of short texts of people."""
+"""Most tokens that are cached with their weights."""
 
 _REPORTS_CHANGE = re.compile(
     r"\b(?:now|instead|moved?|new|gone|from (?:now|today|then)|as of|no (?:more|longer)|chang(?:e|ed|es)|"
@@ -37,56 +37,56 @@ _ASKS_PAST = re.compile(
 
 
 def asks_past(question: str) -> bool:
-    """Whether a question may be about how things were."""
+    """Whether a question may be about the past."""
     return _ASKS_PAST.search(question) is not None
 
 
 def reports_change(text: str) -> bool:
-    """Whether a text has a word that speaks of change."""
+    """Whether a text contains a word of change, such as "now" or "moved"."""
     return _REPORTS_CHANGE.search(text) is not None
 
 
 def updates(statements: Sequence[Utterance]) -> dict[int, list[int]]:
-    """By the place of a memory, the places of newer ones behind it that report a change of the same thing."""
-    places = [place for place, one in enumerate(statements) if one.is_memory]
-    reports = [place for place in places if reports_change(statements[place].text)]
-    words: dict[int, dict[int, float]] = {}  # found for those alone that are compared
+    """For each outdated memory, the newer ones ranked below it that report a change of the same thing; by index."""
+    memories = [index for index, one in enumerate(statements) if one.is_memory]
+    reports = [index for index in memories if reports_change(statements[index].text)]
+    words: dict[int, dict[int, float]] = {}  # only of memories that are compared
 
-    def words_of(place: int) -> dict[int, float]:
-        if place not in words:
-            words[place] = telling_words(statements[place].text)
-        return words[place]
+    def words_of(index: int) -> dict[int, float]:
+        if index not in words:
+            words[index] = content_words(statements[index].text)
+        return words[index]
 
-    found = {
-        place: [
+    newer = {
+        index: [
             other
             for other in reports
-            if other > place
-            and statements[other].said > statements[place].said
-            and shared(words_of(place), words_of(other)) >= LEAST_SHARED
+            if other > index
+            and statements[other].said > statements[index].said
+            and shared(words_of(index), words_of(other)) >= LEAST_SHARED
         ]
-        for place in places
+        for index in memories
     }
-    return {place: others for place, others in found.items() if others}
+    return {index: others for index, others in newer.items() if others}
 
 
 def shared(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """How much of the shorter one's telling words two texts share, 0 to 1."""
+    """Share of the shorter text's content words that both texts contain, by weight, 0 to 1."""
     least = min(sum(one.values()), sum(other.values()))
     return sum(weight for term, weight in one.items() if term in other) / least if least else 0.0
 
 
-def telling_words(text: str) -> dict[int, float]:
-    """The terms of a text without function words; names and numbers weigh twice as much as other words."""
+def content_words(text: str) -> dict[int, float]:
+    """Weights of a text's terms without function words: 2 for names and numbers, 1 for others."""
     words: dict[int, float] = {}
     for token in ANALYZER.tokens(text):
-        words.update(_telling(token))
+        words.update(_weighted_terms(token))
     return words
 
 
 @lru_cache(CACHED_TOKENS)
-def _telling(token: str) -> tuple[tuple[int, float], ...]:
-    """The terms of one token that tell something, with their weights."""
+def _weighted_terms(token: str) -> tuple[tuple[int, float], ...]:
+    """The content terms of one token, with their weights."""
     ids = ANALYZER.ids(token)
     weight = 2.0 if token[0].isupper() or any(map(str.isdigit, token)) else 1.0
     return tuple(

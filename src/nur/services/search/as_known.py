@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nur.domain.search import Passage
-from nur.retrieval.currency.statements import covered, telling_shares
+from nur.retrieval.currency.statements import covered_share, term_shares
 from nur.retrieval.pieces.atoms import find_atoms
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class AsKnown:
 
     async def __call__(self, hits: Iterable[Hit], moment: datetime, terms: WeighedTerms, *, whole: bool) -> list[Hit]:
         """The hits as of `moment`, `whole`: with full texts. Leaves out hits whose text of then is no longer kept."""
-        shares = telling_shares(terms)
+        shares = term_shares(terms)
         shown = []
         for hit in hits:
             if not hit.note.changed_since(moment):
@@ -56,7 +56,7 @@ def _as_it_was(hit: Hit, version: NoteVersion, shares: Shares, *, whole: bool) -
 
 def _best(text: str, shares: Shares, score: float) -> Passage:
     atoms = find_atoms(text)
-    start = max(atoms, key=lambda one: covered(text[one.start : one.end], shares)).start if atoms else 0
+    start = max(atoms, key=lambda one: covered_share(text[one.start : one.end], shares)).start if atoms else 0
     ends = [one.end for one in atoms if start < one.end <= start + SHOWN]
     end = max(ends, default=min(len(text), start + SHOWN))
     return Passage(text[start:end], start, end, score)

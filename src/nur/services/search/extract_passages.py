@@ -1,4 +1,4 @@
-"""Extract the passages of each hit that answer, with their offsets in the note's text."""
+"""Build the hits of an answer: read their chunks again, and extract the passages that answer."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeighedTerms
     from nur.retrieval.ranking.rank import Ranked
 
-#: Hits whose passages are compared: of twenty, more sentences resemble the question by chance.
+#: Hits that passages are taken from; with twenty, more sentences resemble the question by chance.
 PASSAGE_NOTES = 10
-#: Chunks that passages are taken from, the best of these hits.
+#: Chunks of these hits that passages are taken from, best first.
 PASSAGE_CHUNKS = 60
-#: A note up to this long is shown whole: cutting it saves nothing and loses its context.
+#: Characters up to which a note is shown whole: cutting it saves little and loses context.
 SHORT_NOTE = 600
-#: With neighbours, each hit has room for about so many characters of its own before they are added.
+#: With neighbours: characters reserved for each hit's own passage before neighbours are added.
 SHORT_SENTENCE = 60
-#: Characters that a hit leaves for each of the first hits after it, at most a quarter of what is there.
+#: Characters that a hit leaves for each of the hits after it; at most a quarter of the rest for all of them.
 FEW_WORDS = 40
-#: What is shown of a hit that has no passage: its first sentences, about so many characters.
+#: Characters shown of a hit without passages: its first sentences.
 EXCERPT = 160
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractPassages:
-    """Turns the best candidates into hits that can be read."""
+    """Turns the best candidates into hits with passages."""
 
     chunks: ChunkStore
     clock: Clock
@@ -50,12 +50,12 @@ class ExtractPassages:
     async def read(
         self, request: SearchRequest, ranked: Sequence[Ranked], groups: Sequence[HitGroup], compared: int
     ) -> Mapping[ChunkKey, ChunkWithNote]:
-        """The chunks that hits and passages are made of, in one snapshot, and those of the first `compared` groups.
+        """Read the chunks of hits, of passages and of the first `compared` groups, in one snapshot.
 
-        Chunks are read again: a note that was deleted since it was ranked is left out.
+        A note that was deleted since it was ranked is left out.
         """
         shown = (group.shown for group in groups[: max(request.limit, compared)])
-        chosen = (*shown, *_with_passages(ranked, groups[: request.limit]))
+        chosen = (*shown, *_passage_chunks(ranked, groups[: request.limit]))
         return await self.chunks.show(
             {one.candidate.chunk_key: one.note_id for one in chosen},
             request.where,
@@ -73,32 +73,32 @@ class ExtractPassages:
         rerank_scores: Mapping[NoteId, float],
         read: Mapping[ChunkKey, ChunkWithNote],
     ) -> list[Hit]:
-        """The hits in the order of `best`, with passages of about `max_chars` characters together."""
-        with_passages = _with_passages(ranked, best)
+        """The hits in the order of `best`, with passages of about `max_chars` characters in all."""
+        candidates = _passage_chunks(ranked, best)
         best_lexical = max((one.lexical for one in ranked), default=0.0)
         shown = [group for group in best if group.shown.candidate.chunk_key in read]
-        budget = _for_passages(request, len(shown))
-        found = _passages(terms, with_passages, read, best_lexical, budget)
+        budget = _passage_budget(request, len(shown))
+        by_note = _passages(terms, candidates, read, best_lexical, budget)
         passages = _within(
-            [(group.shown, found.get(group.shown.note_id) or [_opening(group.shown, read)]) for group in shown],
+            [(group.shown, by_note.get(group.shown.note_id) or [_opening(group.shown, read)]) for group in shown],
             budget,
             strictly=request.expand_neighbors,
         )
         hits = [
-            _hit(group, read[group.shown.candidate.chunk_key], own, rerank_scores.get(group.shown.note_id))
-            for group, own in zip(shown, passages, strict=True)
+            _hit(group, read[group.shown.candidate.chunk_key], of_hit, rerank_scores.get(group.shown.note_id))
+            for group, of_hit in zip(shown, passages, strict=True)
         ]
         return with_neighbours(hits, read, request.max_chars) if request.expand_neighbors else hits
 
 
-def _with_passages(ranked: Sequence[Ranked], best: Sequence[HitGroup]) -> list[Ranked]:
-    """The chunks of the best hits that passages are taken from."""
+def _passage_chunks(ranked: Sequence[Ranked], best: Sequence[HitGroup]) -> list[Ranked]:
+    """The best chunks of the best hits, which passages are taken from; short notes are shown whole instead."""
     shown = {group.shown.note_id for group in best[:PASSAGE_NOTES]}
     return [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
 
 
 def passage_note(found: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:
-    """A note that passages are taken from: its chunks that were found, best first."""
+    """A note to take passages from, given its chunks among the candidates, best first."""
     chunks = [
         PassageChunk(
             read.stored.chunk.start_char, read.stored.chunk.content, read.pieces, read.atoms, ranked.piece_scores
@@ -110,12 +110,12 @@ def passage_note(found: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:
 
 
 def expanded(read: ChunkWithNote) -> ExpandedChunk | None:
-    """A chunk between its neighbours; None for a note that is one chunk."""
+    """A chunk between its neighbours; None if the note has only one chunk."""
     return expand_chunk(read.stored.chunk, read.before, read.after) if read.note.is_chunked else None
 
 
 def chunk_id_of(read: ChunkWithNote) -> str:
-    """The chunk's public id; the note's own when it is one chunk."""
+    """The chunk's public id; the note's own id if it has only one chunk."""
     note, stored = read.note, read.stored
     if not note.is_chunked:
         return note.public_id
@@ -127,9 +127,9 @@ def _is_short(one: Ranked) -> bool:
 
 
 def with_neighbours(hits: Sequence[Hit], read: Mapping[ChunkKey, ChunkWithNote], max_chars: int) -> list[Hit]:
-    """The hits with the surroundings of their best passages, all within the budget."""
-    shown = sum(_characters(hit) for hit in hits)
-    room = room_for_context(max_chars, shown, sum(hit.note.is_chunked for hit in hits))
+    """The hits with the text around their best passages, within `max_chars` in all."""
+    used = sum(_characters(hit) for hit in hits)
+    room = room_for_context(max_chars, used, sum(hit.note.is_chunked for hit in hits))
     by_chunk = {one.stored.chunk_key: one for one in read.values()}
     return [
         replace(
@@ -142,7 +142,7 @@ def with_neighbours(hits: Sequence[Hit], read: Mapping[ChunkKey, ChunkWithNote],
 
 
 def _own_first(hit: Hit) -> tuple[Passage, ...]:
-    """Passages of the hit's own chunk first: they are what its neighbours surround."""
+    """The passages, those of the hit's own chunk first: neighbours are shown around the first."""
     return tuple(sorted(hit.passages, key=lambda one: not touches(one.start_char, one.end_char, hit.chunk)))
 
 
@@ -152,12 +152,12 @@ def _surroundings(hit: Hit, read: ChunkWithNote, room: int) -> ExpandedChunk | N
 
 
 def _surrounded(hit: Hit) -> tuple[int, int]:
-    """Start and end of the passage that neighbours are shown around."""
+    """Range of the passage that neighbours are shown around."""
     return best_range(((one.start_char, one.end_char) for one in hit.passages), hit.chunk)
 
 
 def _characters(hit: Hit) -> int:
-    """What is shown of a hit without neighbours: all its passages, or of a chunked note the surrounded one."""
+    """Characters shown of a hit, without neighbours: all passages, or the surrounded one of a chunked note."""
     if hit.note.is_chunked:
         start, end = _surrounded(hit)
         return end - start
@@ -171,13 +171,13 @@ def _passages(
     best_lexical: float,
     max_chars: int,
 ) -> Mapping[NoteId, Sequence[Passage]]:
-    """The sentences that answer, the best of all chunks, by note."""
+    """The best passages of all chunks, by note."""
     by_note: dict[NoteId, list[tuple[Ranked, ChunkWithNote]]] = {}
     for one in chunks:
-        found = read.get(one.candidate.chunk_key)
-        if found is not None and found.stored.chunk_key == one.candidate.chunk_key:  # replaced ones were not scored
-            by_note.setdefault(one.note_id, []).append((one, found))
-    notes = {str(note_id): passage_note(found) for note_id, found in by_note.items()}
+        chunk = read.get(one.candidate.chunk_key)
+        if chunk is not None and chunk.stored.chunk_key == one.candidate.chunk_key:  # else replaced, and not scored
+            by_note.setdefault(one.note_id, []).append((one, chunk))
+    notes = {str(note_id): passage_note(chunks_of_note) for note_id, chunks_of_note in by_note.items()}
     extracted = extract(list(notes.values()), terms, best_lexical=best_lexical, max_chars=max_chars) if notes else {}
     return {
         note_id: [Passage(one.text, one.start, one.end, one.score) for one in extracted.get(str(note_id), ())]
@@ -185,8 +185,8 @@ def _passages(
     }
 
 
-def _for_passages(request: SearchRequest, hits: int) -> int:
-    """Characters for passages: with neighbours a third of all, but first a short sentence for each hit."""
+def _passage_budget(request: SearchRequest, hits: int) -> int:
+    """Characters for passages: all; with neighbours a third, or more if the hits need it for a short sentence each."""
     if not request.expand_neighbors:
         return request.max_chars
     return min(request.max_chars, max(request.max_chars // 3, SHORT_SENTENCE * hits))
@@ -195,24 +195,24 @@ def _for_passages(request: SearchRequest, hits: int) -> int:
 def _within(
     hits: Sequence[tuple[Ranked, Sequence[Passage]]], max_chars: int, *, strictly: bool
 ) -> list[Sequence[Passage]]:
-    """The passages of each hit that fit into the budget, the first hit's first.
+    """The passages of each hit that fit into the budget, which the first hits use first.
 
-    Where nothing is left, a hit has its best passage all the same, or `strictly` the words that those before it left
-    for it. Short notes are shown whole and spend the budget too.
+    If nothing is left, a hit still gets its best passage; if `strictly`, only the words that the hits before it left
+    room for. Short notes are shown whole and use the budget, too.
     """
     kept: list[Sequence[Passage]] = []
     left = max_chars
     for at, (one, passages) in enumerate(hits):
-        after = sum(not _is_short(other) for other, _ in hits[at + 1 : PASSAGE_NOTES]) if strictly else 0
-        reserve = min(FEW_WORDS, max(0, left) // (4 * after)) if after else 0
-        fitting = passages if _is_short(one) else _fitting(passages, left - after * reserve, strictly=strictly)
+        waiting = sum(not _is_short(other) for other, _ in hits[at + 1 : PASSAGE_NOTES]) if strictly else 0
+        reserve = min(FEW_WORDS, max(0, left) // (4 * waiting)) if waiting else 0
+        fitting = passages if _is_short(one) else _fitting(passages, left - waiting * reserve, strictly=strictly)
         kept.append(fitting)
         left -= sum(len(passage.text) for passage in fitting)
     return kept
 
 
 def _fitting(passages: Sequence[Passage], characters: int, *, strictly: bool) -> list[Passage]:
-    """What fits of a hit's passages in whole sentences; of the best one at least that passage, or `strictly` a word."""
+    """The whole sentences of a hit's passages that fit; at least the best passage or, if `strictly`, a word of it."""
     best = _first_sentences(passages[0], characters)
     if not best.text:
         best = _first_words(passages[0], characters) if strictly else passages[0]
@@ -225,7 +225,7 @@ def _fitting(passages: Sequence[Passage], characters: int, *, strictly: bool) ->
 
 
 def _first_sentences(passage: Passage, characters: int) -> Passage:
-    """The passage, or its first whole sentences, rows or lines that fit; that may be none."""
+    """The passage, cut to the whole sentences, rows or lines that fit; possibly empty."""
     if len(passage.text) <= characters:
         return passage
     end = max((atom.end for atom in find_atoms(passage.text) if atom.end <= characters), default=0)
@@ -234,14 +234,14 @@ def _first_sentences(passage: Passage, characters: int) -> Passage:
 
 
 def _first_words(passage: Passage, characters: int) -> Passage:
-    """The passage's first whole words that fit, at least one; the longest atom bounds text without spaces."""
+    """The passage, cut to the whole words that fit, at least one; text without spaces ends at LONGEST_ATOM."""
     ends = [word.end() for word in _WORD.finditer(passage.text[: max(characters, LONGEST_ATOM) + 1])]
     end = max((end for end in ends if end <= characters), default=min(ends, default=0))
     return replace(passage, text=passage.text[:end], end_char=passage.start_char + end)
 
 
 def _opening(one: Ranked, read: Mapping[ChunkKey, ChunkWithNote]) -> Passage:
-    """What is shown of a hit without a passage: a short note whole, or the chunk's first sentences, at least one."""
+    """The passage of a hit that has none: a short note whole, else the chunk's first sentences, at least one."""
     chunk = read[one.candidate.chunk_key].stored.chunk
     end = len(chunk.content)
     if not _is_short(one):

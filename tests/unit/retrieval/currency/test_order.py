@@ -38,14 +38,14 @@ def test_the_newest_value_comes_first() -> None:
         "How many commits are merged into the main branch?",
         said("150 commits are merged into the main branch.", "The main branch has 165 merged commits."),
     )
-    assert found.places == [1, 0]
+    assert found.order == [1, 0]
     assert found.moves == (Move("mem_1", "mem_0", MoveRule.VALUE),)
 
 
 def test_a_newer_value_that_stands_first_already_is_named_too() -> None:
     statements = said("Test coverage of the parser is 65%.", "Test coverage of the parser is 78%.")[::-1]
     found = ordered("What is the test coverage of the parser?", statements)
-    assert found.places == [0, 1]
+    assert found.order == [0, 1]
     assert [(move.newer, move.older) for move in found.moves] == [("mem_1", "mem_0")]
 
 
@@ -66,7 +66,7 @@ def test_a_newer_value_that_stands_first_already_is_named_too() -> None:
 )
 def test_nothing_moves(question: str, texts: tuple[str, ...]) -> None:
     found = ordered(question, said(*texts, memories=False))
-    assert found.places == list(range(len(texts)))
+    assert found.order == list(range(len(texts)))
     assert found.moves == ()
 
 
@@ -92,7 +92,7 @@ def test_a_value_that_is_said_to_be_new_may_be_weaker(text: str) -> None:
     older, newer = said("150 commits are merged into the main branch of my repository.", text, memories=False)
     newer = Utterance(newer.public_id, newer.text, 0, newer.said, 0.5, is_memory=False)
     found = ordered("How many commits are on the main branch of my repository?", [older, newer])
-    assert found.places == [1, 0]
+    assert found.order == [1, 0]
     plain = Utterance(newer.public_id, "The main branch holds 165 commits.", 0, newer.said, 0.5, is_memory=False)
     assert ordered("How many commits are on the main branch of my repository?", [older, plain]).moves == ()
 
@@ -107,12 +107,12 @@ def test_a_value_that_is_said_to_be_new_may_be_weaker(text: str) -> None:
 )
 def test_a_goal_or_a_past_value_is_not_put_first(text: str) -> None:
     statements = said("The test coverage of the parser is 65%.", text, memories=False)
-    assert ordered("What is the test coverage of the parser?", statements).places == [0, 1]
+    assert ordered("What is the test coverage of the parser?", statements).order == [0, 1]
 
 
 def test_what_changed_from_one_value_to_another_gives_the_second() -> None:
     texts = ("The test coverage of the parser is 70%.", "The test coverage of the parser went from 70% to 90%.")
-    assert ordered("What is the test coverage of the parser?", said(*texts, memories=False)).places == [1, 0]
+    assert ordered("What is the test coverage of the parser?", said(*texts, memories=False)).order == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_memory_that_reports_a_change_comes_before_what_it_changes() -> None:
         "Where do I find the jointer?",
         said("Lent the Domino jointer to Gaz.", "Bread is in the oven.", "Gaz brought the Domino back, top shelf."),
     )
-    assert found.places == [2, 1, 0]
+    assert found.order == [2, 1, 0]
     assert found.moves == (Move("mem_2", "mem_0", MoveRule.UPDATE),)
 
 
@@ -187,7 +187,7 @@ WORDS = ["the hall has", "lamps", "4", "6 lamps", "now", "I've never", "65%", "?
 )
 def test_every_statement_keeps_exactly_one_place(question: str, texts: list[str]) -> None:
     found = ordered(question, said(*texts))
-    assert sorted(found.places) == list(range(len(texts)))
+    assert sorted(found.order) == list(range(len(texts)))
     names = {f"mem_{place}" for place in range(len(texts))}
     assert {name for move in found.moves for name in (move.newer, move.older)} <= names
 

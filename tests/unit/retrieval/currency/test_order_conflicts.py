@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from nur.retrieval.currency.order import asks_whether, disagreement
-from nur.retrieval.currency.statements import Utterance, telling_shares
+from nur.retrieval.currency.statements import Utterance, term_shares
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
 
 QUESTION = "Have I used Flask routes?"
-SHARES = telling_shares(weigh(query_terms(QUESTION, ANALYZER), {}, 1000))
+SHARES = term_shares(weigh(query_terms(QUESTION, ANALYZER), {}, 1000))
 AT = 50  #: where the statements start in their notes
 
 
@@ -25,7 +25,7 @@ def found(*texts: str) -> tuple[str, str] | None:
     if both is None:
         return None
     for clause in both:
-        text = texts[clause.place]
+        text = texts[clause.statement]
         assert text[clause.start_char - AT : clause.end_char - AT] == clause.text
     return both.denies.text, both.claims.text
 

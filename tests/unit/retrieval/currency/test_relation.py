@@ -6,7 +6,7 @@ import pytest
 
 from nur.domain.decisions import Relation
 from nur.retrieval.currency.relation import LONGEST, MOST_WORDS, lookup_terms, relation
-from nur.retrieval.currency.updates import shared, telling_words
+from nur.retrieval.currency.updates import content_words, shared
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_memories_are_looked_up_by_names_and_numbers_first() -> None:
 
 
 def test_function_words_tell_nothing_and_names_and_numbers_tell_twice() -> None:
-    assert sorted(telling_words("What did Aga see in room 17?").values()) == [1.0, 1.0, 2.0, 2.0]
-    assert telling_words("what did the a b") == {}
+    assert sorted(content_words("What did Aga see in room 17?").values()) == [1.0, 1.0, 2.0, 2.0]
+    assert content_words("what did the a b") == {}
 
 
 def test_the_shorter_ones_words_are_what_can_be_shared() -> None:

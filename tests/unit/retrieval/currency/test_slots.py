@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nur.retrieval.currency.slots import REACH, ValueKind, asked_kinds, asks_value, find_values, same_slot
-from nur.retrieval.currency.statements import Utterance, telling_shares
+from nur.retrieval.currency.statements import Utterance, term_shares
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
 
@@ -15,7 +15,7 @@ QUESTION = "How many lamps hang in the long hall?"
 
 
 def slot(*texts: str, question: str = QUESTION, scores: tuple[float, ...] = ()) -> list[int]:
-    shares = telling_shares(weigh(query_terms(question, ANALYZER), {}, 1000))
+    shares = term_shares(weigh(query_terms(question, ANALYZER), {}, 1000))
     known = scores or (0.8,) * len(texts)
     statements = [
         Utterance(f"mem_{place}", text, 0, (datetime(2026, 1, 1, tzinfo=UTC), place), score, True)

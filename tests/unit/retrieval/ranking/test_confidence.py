@@ -46,7 +46,7 @@ def hits(*scores: float) -> list[Ranked]:
     return [replace(first, score=score) for score in scores]
 
 
-def test_coverage_counts_the_telling_words_alone() -> None:
+def test_coverage_counts_content_words_only() -> None:
     """The second term is a function word, the third is not stored anywhere."""
     matched = np.array([[ONCE, 0.0, 0.0, ONCE / 2], [2 * ONCE, ONCE, ONCE, 0.0], [0.0, 0.0, 0.0, 0.0]])
     found = coverage(matched, terms([1.0, 0.5, 1.0, 1.0], [3.0, 9.0, 0.0, 1.0]))
@@ -54,7 +54,7 @@ def test_coverage_counts_the_telling_words_alone() -> None:
     assert found.missing == pytest.approx([0.125, 0.25, 0.75])
 
 
-def test_a_question_without_telling_words_is_not_covered_at_all() -> None:
+def test_a_question_without_content_words_is_not_covered_at_all() -> None:
     found = coverage(np.ones((2, 1)), terms([0.5], [1.0]))
     assert (found.matched_words.tolist(), found.missing.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 

@@ -94,7 +94,7 @@ def test_no_terms_total_one_so_that_scores_can_be_divided_by_it() -> None:
         ([], {}, []),
     ],
 )
-def test_the_rarest_telling_terms_find_candidates(
+def test_the_rarest_content_words_find_candidates(
     terms: list[QueryTerm], pieces_with: dict[int, int], asked: list[int]
 ) -> None:
     assert candidate_terms(terms, pieces_with) == asked

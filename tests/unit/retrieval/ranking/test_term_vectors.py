@@ -25,7 +25,7 @@ def test_a_title_or_a_short_first_line_is_the_heading(text: str, title: str | No
     assert heading(text, title) == expected
 
 
-def test_the_telling_words_of_a_heading_are_stored() -> None:
+def test_the_content_words_of_a_heading_are_stored() -> None:
     stored = decode_heading(encode_heading("The kettle of the kitchen", ANALYZER))
     assert stored.tolist() == decode_heading(encode_heading("kitchen, kettle", ANALYZER)).tolist()
     assert set(stored.tolist()) == {term_id(term) for term in ANALYZER.terms("kettle kitchen")}

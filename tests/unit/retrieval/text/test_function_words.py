@@ -21,8 +21,8 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_names_something_is_told_from_what_holds_the_question_together(question: str) -> None:
-    telling = {term.word for term in query_terms(question, ANALYZER) if term.importance == 1.0}
-    assert telling == QUESTIONS[question]
+    content = {term.word for term in query_terms(question, ANALYZER) if term.importance == 1.0}
+    assert content == QUESTIONS[question]
 
 
 def test_a_function_word_weighs_little_in_a_store_that_does_not_have_it() -> None:

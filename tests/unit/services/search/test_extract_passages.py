@@ -12,9 +12,9 @@ from nur.services.search.extract_passages import (
     _first_sentences,
     _first_words,
     _fitting,
-    _for_passages,
     _opening,
-    _with_passages,
+    _passage_budget,
+    _passage_chunks,
     _within,
     chunk_id_of,
 )
@@ -121,7 +121,7 @@ def test_a_short_note_is_shown_whole_and_spends_the_budget() -> None:
     ],
 )
 def test_neighbours_leave_a_third_for_passages(expand: bool, hits: int, max_chars: int, expected: int) -> None:
-    assert _for_passages(a_request("tea", expand_neighbors=expand, max_chars=max_chars), hits) == expected
+    assert _passage_budget(a_request("tea", expand_neighbors=expand, max_chars=max_chars), hits) == expected
 
 
 def test_a_hit_without_a_passage_shows_its_opening() -> None:
@@ -149,11 +149,11 @@ def test_passages_are_taken_from_long_notes_among_the_best_hits() -> None:
     part = ranked_as(a_candidate("Part.", a_note("Part.", pieces=2)))
     groups = [HitGroup(one, ()) for one in (short, whole, part, *best)]
     ranked = [group.shown for group in groups]
-    assert _with_passages(ranked, groups) == [whole, part, *best[:7]]  # ten hits, one of them short
+    assert _passage_chunks(ranked, groups) == [whole, part, *best[:7]]  # ten hits, one of them short
     many = [
         ranked_as(a_candidate("Part.", part_of, index)) for part_of in [a_note("x", pieces=99)] for index in range(70)
     ]
-    assert len(_with_passages(many, [HitGroup(many[0], ())])) == 60
+    assert len(_passage_chunks(many, [HitGroup(many[0], ())])) == 60
 
 
 def test_a_chunk_of_a_cut_note_has_an_id_of_its_own() -> None:
