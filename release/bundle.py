@@ -1,4 +1,4 @@
-"""Write the MCPB bundle and the MCP registry's `server.json` beside a built wheel: `python -m release.bundle dist`."""
+"""Write the MCPB bundle and the MCP registry's `server.json` next to a built wheel: `python -m release.bundle dist`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from nur.bootstrap import Services
 
 HERE = Path(__file__).parent
-#: The registry's name of a server whose repository is not known: nobody can publish under it.
+#: Placeholder for the registry name if the repository is unknown; nobody can publish under it.
 NO_NAME = "io.github.OWNER/nur-memory"
 
 
 def main(folder: Path) -> None:
-    """Make both files for the one wheel in the folder."""
+    """Write both files for the only wheel in the folder."""
     (wheel,) = folder.glob("*.whl")
     version = wheel.name.split("-")[1]
     repository = os.environ.get(REPOSITORY, "").rstrip("/")
@@ -39,23 +39,23 @@ def main(folder: Path) -> None:
 
 
 def server(version: str, repository: str) -> dict[str, Any]:
-    """What the MCP registry lists."""
-    listed: dict[str, Any] = json.loads((HERE / "server.json").read_text(encoding="utf-8"))
-    listed |= {"name": registry_name(repository) or NO_NAME, "version": version}
-    listed["packages"][0]["version"] = version
-    return listed | ({"repository": {"url": repository, "source": "github"}} if registry_name(repository) else {})
+    """The `server.json` for the MCP registry."""
+    entry: dict[str, Any] = json.loads((HERE / "server.json").read_text(encoding="utf-8"))
+    entry |= {"name": registry_name(repository) or NO_NAME, "version": version}
+    entry["packages"][0]["version"] = version
+    return entry | ({"repository": {"url": repository, "source": "github"}} if registry_name(repository) else {})
 
 
 def manifest(version: str, repository: str) -> dict[str, Any]:
-    """What a client shows of the bundle before it installs it."""
-    shown: dict[str, Any] = json.loads((HERE / "mcpb" / "manifest.json").read_text(encoding="utf-8"))
-    shown["version"] = version
-    shown["tools"] = [{"name": tool.name, "description": tool.description} for tool in tools(_no_services)]
-    return shown | ({"repository": {"type": "git", "url": repository}} if repository else {})
+    """The bundle's manifest, which a client shows before it installs the bundle."""
+    contents: dict[str, Any] = json.loads((HERE / "mcpb" / "manifest.json").read_text(encoding="utf-8"))
+    contents["version"] = version
+    contents["tools"] = [{"name": tool.name, "description": tool.description} for tool in tools(_no_services)]
+    return contents | ({"repository": {"type": "git", "url": repository}} if repository else {})
 
 
 def _no_services() -> AbstractAsyncContextManager[Services]:
-    raise AssertionError("a description needs no services")
+    raise AssertionError("tool descriptions need no services")
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""Collect the fragments of `changes/` into CHANGELOG.md, under the version of pyproject.toml.
+"""Merge the fragments of `changes/` into CHANGELOG.md, under the version in pyproject.toml.
 
-towncrier writes a new section for each build. Before a version is released its section may be there already: then
-what towncrier would write is added to it, heading by heading.
+towncrier writes a new section for each build. If the unreleased version already has a section, the new entries are
+added to it under their headings.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ HEADING = re.compile(r"^### (?P<name>[^\n]+)\n+(?P<entries>.*?)(?=^### |\Z)", re
 
 
 def main() -> None:
-    """Add what the fragments hold, and delete them."""
+    """Add the fragments' entries, and delete the fragments."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     drafted = _towncrier("--draft", "--version", version)
     text = CHANGELOG.read_text(encoding="utf-8")
-    if not any(found["version"] == version for found in SECTION.finditer(text)):
+    if not any(section["version"] == version for section in SECTION.finditer(text)):
         _towncrier("--yes", "--version", version)
         return
     CHANGELOG.write_text(merged(text, version, drafted), encoding="utf-8")
@@ -32,18 +32,18 @@ def main() -> None:
 
 
 def merged(changelog: str, version: str, drafted: str) -> str:
-    """The changelog with the entries of a drafted section added to the section of this version."""
+    """The changelog, with the drafted entries added to the section of this version."""
 
-    def grown(section: re.Match[str]) -> str:
+    def extended(section: re.Match[str]) -> str:
         if section["version"] != version:
             return section[0]
         entries = _entries(section["body"])
         for name, added in _entries(drafted).items():
             entries[name] = f"{entries[name]}\n{added}" if name in entries else added
-        body = "\n\n".join(f"### {name}\n\n{kept}" for name, kept in entries.items())
+        body = "\n\n".join(f"### {name}\n\n{text}" for name, text in entries.items())
         return f"{section[0].splitlines()[0]}\n\n{body}\n\n"
 
-    return SECTION.sub(grown, changelog).rstrip() + "\n"
+    return SECTION.sub(extended, changelog).rstrip() + "\n"
 
 
 def _entries(body: str) -> dict[str, str]:

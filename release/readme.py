@@ -1,8 +1,8 @@
-"""Metadata hook: the README as a package index shows it, and the project's links.
+"""Metadata hook: the README for the package index, and the project's links.
 
-The repository's address is not written down anywhere: a release is built with NUR_REPOSITORY set to it, as
-`https://host/owner/name`. Then relative links lead into the repository, at the release's tag. Without it they become
-plain text and pictures are left out, so that no link on a package's page is dead.
+The repository's URL is not stored in the source: a release is built with NUR_REPOSITORY=`https://host/owner/name`.
+Relative links then point into the repository at the release's tag. Without it they become plain text and images are
+dropped, so that the package's page has no dead links.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 REPOSITORY = "NUR_REPOSITORY"
-RELATIVE_PICTURE = re.compile(r"!\[([^\]]+)\]\((?![a-z]+:)([^)\s]+)\)\n*")
+RELATIVE_IMAGE = re.compile(r"!\[([^\]]+)\]\((?![a-z]+:)([^)\s]+)\)\n*")
 RELATIVE_LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+:|#)([^)\s]+)\)")
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/[\w.-]+")
 
@@ -35,16 +35,16 @@ class ReadmeHook(MetadataHookInterface):
 
 
 def page(text: str, repository: str, version: str) -> str:
-    """The README with links that lead somewhere, and the mark by which the MCP registry knows the package."""
-    pictured = rf"![\1]({repository}/raw/v{version}/\2)\n\n" if repository else ""
+    """The README with working links, and the comment that proves ownership to the MCP registry."""
+    image = rf"![\1]({repository}/raw/v{version}/\2)\n\n" if repository else ""
     target = rf"[\1]({repository}/blob/v{version}/\2)" if repository else r"\1"
-    shown = RELATIVE_LINK.sub(target, RELATIVE_PICTURE.sub(pictured, text))
+    content = RELATIVE_LINK.sub(target, RELATIVE_IMAGE.sub(image, text))
     name = registry_name(repository)
-    return f"{shown}\n<!-- mcp-name: {name} -->\n" if name else shown
+    return f"{content}\n<!-- mcp-name: {name} -->\n" if name else content
 
 
 def links(repository: str, version: str) -> dict[str, str]:
-    """What a package index lists beside the README."""
+    """The project links content on the package index."""
     if not repository:
         return {}
     files = f"{repository}/blob/v{version}"
@@ -58,6 +58,6 @@ def links(repository: str, version: str) -> dict[str, str]:
 
 
 def registry_name(repository: str) -> str | None:
-    """The server's name in the MCP registry, which GitHub accounts own; None for another host."""
-    found = GITHUB.fullmatch(repository)
-    return f"io.github.{found[1]}/nur-memory" if found else None
+    """The server's name in the MCP registry, owned by a GitHub account; None for another host."""
+    match = GITHUB.fullmatch(repository)
+    return f"io.github.{match[1]}/nur-memory" if match else None

@@ -1,7 +1,7 @@
-"""Write the reference of tools, REST and settings from the code: `make reference`.
+"""Generate the reference of tools, REST and settings from the code: `make reference`.
 
-The pages beside it explain how things behave; these list every name, type, limit and default, so they are generated. A
-test fails when they differ from the code.
+The generated pages list every name, type, limit and default; hand-written pages explain the behaviour. A test fails if
+the generated pages differ from the code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from nur.bootstrap import Services
 
-MADE = "<!-- Generated from the code by `make reference`. Do not edit. -->"
+GENERATED = "<!-- Generated from the code by `make reference`. Do not edit. -->"
 LIMITS = {
     "minLength": "characters: from {}",
     "maxLength": "characters: up to {}",
@@ -54,7 +54,7 @@ def _number(value: object) -> str:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """A JSON schema's type in a few words; null is left out, since every optional field takes it."""
+    """A JSON schema's type in a few words, without null, which every optional field accepts."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
@@ -72,7 +72,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 
 def limits_of(schema: Mapping[str, Any]) -> str:
-    """A JSON schema's limits, comma between."""
+    """A JSON schema's limits, separated by commas."""
     found = [words.format(_number(schema[name])) for name, words in LIMITS.items() if name in schema]
     inner = [limits_of(one) for one in schema.get("anyOf", []) if one.get("type") != "null"]
     return ", ".join(filter(None, [*found, *inner]))
@@ -85,19 +85,25 @@ def _default(schema: Mapping[str, Any]) -> str:
 def _fields(properties: Mapping[str, Any], required: Iterable[str]) -> list[str]:
     needed = set(required)
     rows = [
-        [f"`{name}`", type_of(one), "yes" if name in needed else "", _default(one), limits_of(one), _described(one)]
+        [f"`{name}`", type_of(one), "yes" if name in needed else "", _default(one), limits_of(one), _description(one)]
         for name, one in properties.items()
     ]
     return _table(["name", "type", "required", "default", "limits", "meaning"], rows)
 
 
-def _described(schema: Mapping[str, Any]) -> str:
+def _description(schema: Mapping[str, Any]) -> str:
     return str(schema.get("description", "")).replace("<", "\\<")
 
 
 def tools_page() -> str:
     """Every MCP tool with the schema of its arguments."""
-    lines = [MADE, "", "# Tool schemas", "", "What `tools/list` answers. How the tools behave: [tools](../tools.md)."]
+    lines = [
+        GENERATED,
+        "",
+        "# Tool schemas",
+        "",
+        "What `tools/list` answers. How the tools behave: [tools](../tools.md).",
+    ]
     for tool in tools(_no_services):
         hints = tool.annotations.model_dump(exclude_none=True) if tool.annotations else {}
         shown = ", ".join(
@@ -131,10 +137,10 @@ def _only(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def rest_page() -> str:
-    """Every route, then every body."""
+    """Every route, then the schema of every body."""
     described = make_fastapi(_no_services).openapi()
     lines = [
-        *[MADE, "", "# REST schemas", "", "The same as `/openapi.json`. How calls behave: [REST](../rest.md)."],
+        *[GENERATED, "", "# REST schemas", "", "The same as `/openapi.json`. How calls behave: [REST](../rest.md)."],
         *["", "## Routes"],
     ]
     for path, methods in described["paths"].items():
@@ -144,7 +150,7 @@ def rest_page() -> str:
     for name, schema in sorted(described["components"]["schemas"].items()):
         lines += ["", f"### {name}", ""]
         if schema.get("description"):
-            lines += [_described(schema).replace("\n", " "), ""]
+            lines += [_description(schema).replace("\n", " "), ""]
         if schema.get("properties"):
             lines += _fields(schema["properties"], schema.get("required", []))
         else:
@@ -178,7 +184,7 @@ def settings_page() -> str:
     ]
     heads = ["setting", "type", "default", "limits", "meaning"]
     title = ["# All settings", "", "One table of them all. What they are for, by subject: [settings](../settings.md)."]
-    return "\n".join([MADE, "", *title, "", *_table(heads, rows)]) + "\n"
+    return "\n".join([GENERATED, "", *title, "", *_table(heads, rows)]) + "\n"
 
 
 PAGES = {"tools.md": tools_page, "rest.md": rest_page, "settings.md": settings_page}

@@ -1,6 +1,7 @@
-"""Check the documentation's built site: `python -m release.site dist/site`.
+"""Check the built documentation site: `python -m release.site dist/site`.
 
-Every link leads to a file and an anchor of the site, every picture exists, and no page loads anything from elsewhere.
+Every link must lead to an existing file and anchor, every image must exist, and no page may load anything from another
+site.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-#: What a browser fetches by itself; links to other sites are fine, these are not.
+#: Attributes that a browser loads by itself. They must not point to other sites; links may.
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 NOT_LOADED = {"canonical", "next", "prev", "alternate"}
 
 
 @dataclass
 class Page(HTMLParser):
-    """What one page names and where it leads."""
+    """The anchors, links and loaded resources of one page."""
 
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
@@ -28,24 +29,24 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note ids, links and what is loaded."""
-        given = {name: value or "" for name, value in attrs}
-        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        if given.get(LOADED.get(tag, ""), "") and given.get("rel") not in NOT_LOADED:
-            self.loads.append(given[LOADED[tag]])
+        """Collect anchors, links and loaded resources."""
+        attributes = {name: value or "" for name, value in attrs}
+        self.anchors |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
+        if tag == "a" and attributes.get("href"):
+            self.links.append(attributes["href"])
+        if attributes.get(LOADED.get(tag, ""), "") and attributes.get("rel") not in NOT_LOADED:
+            self.loads.append(attributes[LOADED[tag]])
 
 
 def read(path: Path) -> Page:
-    """A page of the site."""
+    """Parse a page of the site."""
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
 
 
 def problems(site: Path) -> list[str]:
-    """What is broken, one line each; empty when nothing is."""
+    """One line per problem; empty if there is none."""
     pages = {path.resolve(): read(path) for path in sorted(site.rglob("*.html"))}
     found = [] if pages else [f"{site}: no pages"]
     for path, page in pages.items():
@@ -63,12 +64,12 @@ def problems(site: Path) -> list[str]:
 def _broken(site: Path, path: Path, target: str, pages: dict[Path, Page]) -> list[str]:
     parts = urlsplit(target)
     base = site if parts.path.startswith("/") else path.parent
-    aim = (base / unquote(parts.path).lstrip("/")).resolve() if parts.path else path
-    aim = aim / "index.html" if aim.is_dir() else aim
-    if not aim.is_file():
+    file = (base / unquote(parts.path).lstrip("/")).resolve() if parts.path else path
+    file = file / "index.html" if file.is_dir() else file
+    if not file.is_file():
         return ["no such file"]
     anchor = unquote(parts.fragment)
-    if anchor and aim in pages and anchor not in pages[aim].anchors:
+    if anchor and file in pages and anchor not in pages[file].anchors:
         return ["no such heading"]
     return []
 

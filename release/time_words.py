@@ -1,6 +1,6 @@
-"""Make `src/nur/retrieval/times/words.json`: names of months and phrases such as "gestern", in many languages.
+"""Generate `src/nur/retrieval/times/words.json`: month names and phrases such as "gestern", in many languages.
 
-They are taken from the tables of dateparser (BSD-3-Clause; see NOTICE), which Nur does not need to run:
+They come from the tables of dateparser (BSD-3-Clause; see NOTICE), which Nur does not need at run time:
 
     uv run --with dateparser==1.5.0 python release/time_words.py
 """
@@ -19,13 +19,14 @@ UNITS = ("day", "week", "month", "year")
 MONTHS = "january february march april may june july august september october november december".split()
 OUTPUT = Path(__file__).parent.parent / "src/nur/retrieval/times/words.json"
 _SMALL = {str(number) for number in range(1, 13)}
-COUNT = "#"  #: where a phrase has a number
+COUNT = "#"  #: stands for a number in a phrase
 _NUMBER = re.compile(r"\(\\d\+\+\[\.,\]\?\\d\*\+\)|\(\\d\+\[\.,\]\?\\d\*\)")
-#: Scripts without blanks between words: a phrase may stand inside a run of letters.
+#: Scripts without spaces between words: a phrase may occur inside a run of letters.
 _JOINED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-#: Everyday words that mean something else as well, and short forms that other languages use for other things.
-LEFT_OUT = {"mañana", "sebulan", "sehari", "seminggu", "setahun", "# minggu", "# hete", "huom", "wcz", "azi"}
-#: Short forms of months are words in other languages ("5 out", "3 ago"); these are the months' full names.
+#: Words with another everyday meaning, and abbreviations that mean something else in other languages.
+EXCLUDED = {"mañana", "sebulan", "sehari", "seminggu", "setahun", "# minggu", "# hete", "huom", "wcz", "azi"}
+#: Full month names of three letters. Other names this short are abbreviations, which may be words elsewhere
+#: ("5 out", "3 ago").
 SHORT_MONTHS = {"mai", "maj", "máj", "mei", "май", "мая"}
 
 
@@ -35,7 +36,7 @@ def _tables(language: str) -> dict[str, Any]:
 
 
 def _phrases(tables: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    """Phrase to unit and step; a phrase with a number counts in the step's direction."""
+    """Map each phrase to its unit and step; for a phrase with a number, the step is the direction."""
     found: dict[str, tuple[str, int]] = {}
     for meaning, phrases in tables.get("relative-type", {}).items():
         match = re.fullmatch(r"(?:(in) )?(\d+) (\w+)(?: ago)?", meaning)
@@ -50,11 +51,11 @@ def _phrases(tables: dict[str, Any]) -> dict[str, tuple[str, int]]:
 
 
 def _is_clear(phrase: str) -> bool:
-    """Long enough to mean one thing, and plain text."""
+    """Whether a phrase is plain text and long enough to be unambiguous."""
     words = phrase.replace(COUNT, "").split()
     joined = bool(_JOINED.search(phrase))
     longest = len("".join(words)) if joined else max(map(len, words), default=0)
-    plain = not re.search(r"[\\()\[\]|*+?/.]", phrase) and phrase not in LEFT_OUT
+    plain = not re.search(r"[\\()\[\]|*+?/.]", phrase) and phrase not in EXCLUDED
     return plain and longest >= (2 if joined else 3) and (joined or (bool(words) and len(words[-1]) > 1))
 
 
@@ -66,7 +67,7 @@ def _months(tables: dict[str, Any]) -> dict[str, int]:
 
 
 def _is_month_name(name: str) -> bool:
-    """Not of scripts that write the month as a number."""
+    """Whether a name can be used: spelled in letters, one word, and not an abbreviation."""
     letters = all(letter.isalpha() or unicodedata.combining(letter) or not letter.isascii() for letter in name)
     return letters and (len(name) > 3 or name in SHORT_MONTHS) and not _JOINED.search(name) and " " not in name
 
@@ -79,7 +80,7 @@ def _numbers(tables: dict[str, Any]) -> dict[str, int]:
 
 
 def _merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """All languages in one table, without what two of them understand differently."""
+    """Merge the tables of all languages, without entries on which two languages disagree."""
     merged: dict[str, Any] = {}
     for key, value in (item for part in parts for item in part.items()):
         if merged.setdefault(key, value) != value:
@@ -91,12 +92,12 @@ def main() -> None:
     """Write the file."""
     tables = [_tables(language) for language in LANGUAGES]
     phrases = [{phrase: meant for phrase, meant in _phrases(one).items() if _is_clear(phrase)} for one in tables]
-    made = {
+    content = {
         "months": _merged([_months(one) for one in tables]),
         "numbers": _merged([_numbers(one) for one in tables]),
         "phrases": _merged(phrases),
     }
-    OUTPUT.write_text(json.dumps(made, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+    OUTPUT.write_text(json.dumps(content, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Speaks MCP on standard input and output: what a client runs."""
+"""The bundle's entry point: an MCP server on standard input and output."""
 
 import sys
 

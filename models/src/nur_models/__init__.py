@@ -1,1 +1,1 @@
-"""The files of the sentence models that Nur runs; `models.json` has their hashes."""
+"""Data files of the sentence models that Nur runs; `models.json` lists their hashes."""
