@@ -1,4 +1,4 @@
-"""Fit the models of `src/nur/retrieval/answer_models.py`: is there an answer, and is the first hit right.
+"""Fit the models of `src/nur/retrieval/ranking/confidence.py`: is there an answer, and is the first hit right.
 
     python release/fit_confidence.py SETS/everyday SETS/locomo_audited_turns SETS/beam_100k
 

@@ -15,12 +15,11 @@ from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.adapters.pgvector.vector_index import PgVectorIndex
 from nur.adapters.qdrant.client import connect
 from nur.adapters.qdrant.vector_index import QdrantVectorIndex
-from nur.adapters.sql.mapping import note_values
+from nur.adapters.sql.mapping import note_values, vector_values
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.runner import PostgresRunner
 from nur.adapters.sql.runner import StoreCondition
-from nur.adapters.sql.tables import memory_note_chunks, memory_notes
-from nur.adapters.sql.vectors import add_vectors
+from nur.adapters.sql.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.access import DEFAULT_TENANT
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Status
@@ -185,7 +184,8 @@ class PgVector(Backend):
         note = {**note_values(op.note), "identity": str(op.note_id), "text": ""}
         connection.execute(insert(memory_notes), note)
         connection.execute(insert(memory_note_chunks), [self._chunk(op, record) for record in op.records])
-        add_vectors(connection, {record.chunk_key: record.vector for record in op.records}, self.version, NOW, {})
+        vectors = [vector_values(one.chunk_key, one.vector, b"", self.version, NOW) for one in op.records]
+        connection.execute(insert(note_chunk_embeddings), vectors)
 
     def _chunk(self, op: IndexOp, record: IndexRecord) -> dict[str, Any]:
         chunk = {"chunk_key": record.chunk_key, "chunk_index": record.chunk_index, "content_hash": "", "text": ""}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadConfiguration
-from nur.services.indexing.index_note import IndexedChunk, record
+from nur.services.indexing.index_note import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def make_index(
     async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
         page = await stores.vectors.page(model.version, after, limit, clock.now())
         return [
-            (one.note, record(one.note, IndexedChunk(stored.chunk_key, stored.chunk, stored.content_hash, vector)))
+            (one.note, record(one.note, stored.chunk_key, stored.chunk, stored.content_hash, vector))
             for one, vector in page
             for stored in (one.stored,)
         ]

@@ -16,7 +16,7 @@ from nur.domain.writes import OnEmbeddingFailure
 from nur.evaluation.changes import TIMELINE_LINES, timeline_recall
 from nur.evaluation.dates import last_said, row_moment, shown_window
 from nur.evaluation.measures import RowSpan
-from nur.retrieval.times.asked import asked_time
+from nur.retrieval.times.find import asked_time
 from nur.services.search.timeline import TimelineRequest
 
 if TYPE_CHECKING:

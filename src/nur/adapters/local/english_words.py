@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import regex
 
-from nur.retrieval.text.language import is_english
+from nur.retrieval.text.function_words import is_english
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

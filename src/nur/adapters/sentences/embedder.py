@@ -12,7 +12,7 @@ from nur.adapters.sentences import minilm, universal
 from nur.adapters.sentences.package import SENTENCE_MODEL, model_file
 from nur.adapters.threaded_embedder import ThreadedEmbedder
 from nur.retrieval.pieces.vectors import cosines
-from nur.retrieval.text.language import is_english
+from nur.retrieval.text.function_words import is_english
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import CursorResult, Label
 
+    from nur.ports.embedder import Floats
     from nur.ports.notes import NewChunk
 
 Record: TypeAlias = dict[str, Any]  #: a row by its columns' names
@@ -153,6 +154,24 @@ def piece_values(chunk_key: ChunkKey, new: NewChunk) -> Record:
         "vectors": new.piece_vectors,
         "atoms": new.atoms,
     }
+
+
+def vector_values(chunk_key: ChunkKey, vector: Floats, pieces: bytes, embedding_version: str, now: datetime) -> Record:
+    """A chunk's vector, and those of its pieces, as column values."""
+    return {
+        "chunk_key": chunk_key,
+        "embedding_version": embedding_version,
+        "embedding_dim": len(vector),
+        "created_at": now,
+        "vec": vector,
+        "pieces": pieces,
+    }
+
+
+def pooled_values(note_id: NoteId, pooled: Floats, embedding_version: str, now: datetime) -> Record:
+    """A note's pooled vector as column values."""
+    row = {"note_id": note_id, "embedding_version": embedding_version, "embedding_dim": len(pooled)}
+    return {**row, "created_at": now, "vec": pooled}
 
 
 def records(result: CursorResult[*tuple[Any, ...]]) -> list[Record]:

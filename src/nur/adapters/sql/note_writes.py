@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from nur.adapters.sql import derivations, outbox
 from nur.adapters.sql.changes import audit
-from nur.adapters.sql.mapping import chunk_values, note_values, piece_values
+from nur.adapters.sql.mapping import chunk_values, note_values, piece_values, pooled_values, vector_values
 from nur.adapters.sql.search_log import forget_note
 from nur.adapters.sql.suggestions import compare, drop_suggestions
 from nur.adapters.sql.tables import (
@@ -25,11 +25,11 @@ from nur.adapters.sql.tables import (
     chunk_pieces,
     memory_note_chunks,
     memory_notes,
+    note_chunk_embeddings,
     note_embeddings,
     note_versions,
 )
 from nur.adapters.sql.tables.chunks import TOTALS_ROWS
-from nur.adapters.sql.vectors import add_pooled, add_vectors
 from nur.domain.changes import ChangeKind
 from nur.domain.errors import Conflict
 from nur.domain.kinds import KINDS
@@ -62,6 +62,8 @@ _CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes
 _INSERT_VERSION = insert(note_versions)
 _INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
 _INSERT_PIECES = insert(chunk_pieces)
+_INSERT_VECTORS = insert(note_chunk_embeddings)
+_INSERT_POOLED = insert(note_embeddings)
 _ADD_TO_TOTALS = text(
     'INSERT INTO lexical_totals AS t ("row", chunks, pieces, terms) VALUES (:row, :chunks, :pieces, :terms)'
     ' ON CONFLICT ("row") DO UPDATE SET chunks = t.chunks + excluded.chunks,'
@@ -209,12 +211,16 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
     connection.execute(_INSERT_PIECES, [piece_values(key, new) for key, new in new_chunks.items()])
     words = {term: word for new in write.chunks for term, word in new.words.items()}
     lexical_index.add(connection, {key: new.terms for key, new in new_chunks.items()}, words)
-    vectors = {key: new.vector for key, new in new_chunks.items() if new.vector is not None}
-    add_vectors(
-        connection, vectors, write.embedding_version, now, {key: new.model_vectors for key, new in new_chunks.items()}
-    )
+    version = write.embedding_version
+    vectors = [
+        vector_values(key, new.vector, new.model_vectors, version, now)
+        for key, new in new_chunks.items()
+        if new.vector is not None
+    ]
+    if vectors:
+        connection.execute(_INSERT_VECTORS, vectors)
     if write.pooled is not None:
-        add_pooled(connection, note.note_id, write.pooled, write.embedding_version, now)
+        connection.execute(_INSERT_POOLED, pooled_values(note.note_id, write.pooled, version, now))
     pieces, terms = sum(len(new.terms) for new in write.chunks), sum(new.term_count for new in write.chunks)
     _add_to_totals(connection, note.note_id, len(keys), pieces, terms)
     return keys

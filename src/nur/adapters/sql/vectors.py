@@ -10,7 +10,14 @@ from sqlalchemy import and_, delete, func, insert, select
 from nur.adapters.sql import index_marks, outbox
 from nur.adapters.sql.chunks import chunks_of
 from nur.adapters.sql.filters import is_current
-from nur.adapters.sql.mapping import CHUNK_COLUMNS, NOTE_COLUMNS, records, to_chunk_with_note
+from nur.adapters.sql.mapping import (
+    CHUNK_COLUMNS,
+    NOTE_COLUMNS,
+    pooled_values,
+    records,
+    to_chunk_with_note,
+    vector_values,
+)
 from nur.adapters.sql.tables import (
     chunk_pieces,
     indexing_outbox,
@@ -114,35 +121,6 @@ def vectors_of(connection: Connection, keys: Sequence[ChunkKey], embedding_versi
     return {ChunkKey(key): vector for key, vector in connection.execute(query).all()}
 
 
-def add_vectors(
-    connection: Connection,
-    vectors: Mapping[ChunkKey, Floats],
-    embedding_version: str,
-    now: datetime,
-    pieces: Mapping[ChunkKey, bytes],
-) -> None:
-    """Insert the vectors of chunks, and those of their pieces."""
-    rows = [
-        {
-            "chunk_key": key,
-            "embedding_version": embedding_version,
-            "embedding_dim": len(vector),
-            "created_at": now,
-            "vec": vector,
-            "pieces": pieces.get(key, b""),
-        }
-        for key, vector in vectors.items()
-    ]
-    if rows:
-        connection.execute(_INSERT_VECTORS, rows)
-
-
-def add_pooled(connection: Connection, note_id: NoteId, pooled: Floats, embedding_version: str, now: datetime) -> None:
-    """Insert a note's pooled vector, which it must not have yet."""
-    row = {"note_id": note_id, "embedding_version": embedding_version, "embedding_dim": len(pooled)}
-    connection.execute(_INSERT_POOLED, {**row, "created_at": now, "vec": pooled})
-
-
 def _missing(connection: Connection, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
     stored = [one for one in chunks_of(connection, note_id, embedding_version) if not one.has_vector]
     if not stored:
@@ -173,11 +151,13 @@ def _attach(
         raise Conflict("The note was changed by another write; its new chunks will be embedded instead.")
     existing = vectors_of(connection, list(vectors), embedding_version)
     new = {key: vector for key, vector in vectors.items() if key not in existing}
-    add_vectors(connection, new, embedding_version, now, pieces)
+    rows = [vector_values(key, new[key], pieces.get(key, b""), embedding_version, now) for key in new]
+    if rows:
+        connection.execute(_INSERT_VECTORS, rows)
     if pooled is not None:
         key = (_pooled.note_id == note.note_id, _pooled.embedding_version == embedding_version)
         connection.execute(delete(note_embeddings).where(*key))
-        add_pooled(connection, note.note_id, pooled, embedding_version, now)
+        connection.execute(_INSERT_POOLED, pooled_values(note.note_id, pooled, embedding_version, now))
 
 
 def _still_there(connection: Connection, note: Note, keys: Sequence[ChunkKey]) -> bool:

@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from nur.domain.search import Newer, Quote
+from nur.retrieval.currency.relation import asks_past, updates
 from nur.retrieval.currency.slots import asks_value, same_slot
 from nur.retrieval.currency.statements import MOST_STATEMENTS, covered_share, is_statement, statement, term_shares
-from nur.retrieval.currency.updates import asks_past, updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,11 +11,10 @@ import numpy as np
 
 from nur.domain.kinds import TURNS
 from nur.domain.search import Fusion
-from nur.retrieval.answer_models import answer_model_of
 from nur.retrieval.pieces.stored import decode_pieces
 from nur.retrieval.pieces.vectors import cosines as unit_cosines
 from nur.retrieval.pieces.vectors import decode_vectors, weighted_mean
-from nur.retrieval.ranking.confidence import coverage, relevance
+from nur.retrieval.ranking.confidence import answer_model_of, coverage, relevance
 from nur.retrieval.ranking.scores import Meaning, reciprocal_ranks, score_pieces
 from nur.retrieval.ranking.term_vectors import decode_heading
 from nur.retrieval.ranking.turns import with_context

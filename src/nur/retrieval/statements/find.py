@@ -14,8 +14,8 @@ from nur.retrieval.statements.phrases import (
     NO_IMPERATIVE,
     TRIGGERS,
 )
+from nur.retrieval.text.analysis import split_words
 from nur.retrieval.text.sentences import pieces
-from nur.retrieval.times.expressions import split_words
 
 #: A longer sentence is quoted by the clause around the phrase: people dictate whole paragraphs without a stop.
 LONGEST_QUOTE = 240

@@ -7,6 +7,8 @@ without apostrophes. A word that is a common content word in another of these la
 
 from __future__ import annotations
 
+import regex
+
 _ENGLISH = """
 a about after again all also am an and any are as at be because been before being between both but by can could did do
 does doing done down during each few for from further had has have having he her here hers him his how i if in into is
@@ -123,3 +125,14 @@ FUNCTION_WORDS = ENGLISH.union(
     )
 )
 """The function words of all these languages, English included."""
+
+_WORD = regex.compile(r"\p{L}+")
+_OTHERS = frozenset(word for word in FUNCTION_WORDS - ENGLISH if len(word) > 1)  # single letters also occur in codes
+
+
+def is_english(text: str) -> bool:
+    """Whether most function words of a text are English; if as many are not, whether it is plain ASCII."""
+    words = _WORD.findall(text.casefold())
+    english = sum(word in ENGLISH for word in words)
+    others = sum(word in _OTHERS for word in words)
+    return english > others or (english == others and text.isascii())

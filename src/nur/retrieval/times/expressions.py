@@ -1,4 +1,4 @@
-"""What rules find in a text before it is read, and how they look for it: patterns of many literals, and plain words."""
+"""What rules find in a text before it is read as a time, and the patterns of many literals that they use."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ YEARS_AHEAD = 20
 
 Tree: TypeAlias = "dict[str, Tree]"
 END = ""
-
-#: Marks become blanks: those of ASCII as bytes, the others before.
-_BLANK_MARKS = bytes(code if chr(code).isalnum() or not chr(code).isascii() else ord(" ") for code in range(256))
-_MARKS = re.compile(r"[\u2010-\u2027\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\xab\xbb\xbf\xa1\u060c\u061b\u061f\u0964]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,3 @@ def _pattern(tree: Tree, places: dict[str, str]) -> str:
         return ""
     joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
     return f"{joined}?" if ends else joined
-
-
-def split_words(low: str) -> list[bytes]:
-    """The words of a text. As bytes: three times as fast as a pattern, and every text is looked through."""
-    plain = low if low.isascii() else _MARKS.sub(" ", low)
-    return plain.encode("utf-8", "surrogatepass").translate(_BLANK_MARKS).split()

@@ -1,24 +1,29 @@
-"""Find the times that a text, a note or the passages of hits name; relative ones are counted from when it was said."""
+"""Find the times that a text, a note, a question or the passages of hits name.
+
+Relative times are counted from the day on which the text was said, or the question asked.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache, partial
 from sys import maxsize
 from typing import TYPE_CHECKING
 
 from nur.domain.derivations import Deriver, TimeRow
 from nur.domain.times import TimeMention, day_of
+from nur.retrieval.text.analysis import split_words
+from nur.retrieval.times import calendars
 from nur.retrieval.times.english import AHEAD, TRIGGERS, english_times
-from nur.retrieval.times.expressions import Said, split_words
+from nur.retrieval.times.expressions import Said
 from nur.retrieval.times.numeric import east_asian_times, numeric_times
 from nur.retrieval.times.phrases import JOINED, joined_times, spaced_times, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import date
 
     from nur.domain.notes import Note
     from nur.domain.search import Hit, Passage
@@ -42,6 +47,14 @@ _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _ADDRESS_SIGNS = {"://": ("https", "http", "ftp"), "www.": ("",)}  #: with what may stand before each
 _NO_BLANKS = re.compile(r"\S+")
 _WORD = re.compile(r"\w")
+
+_ASKS_WHEN = re.compile(
+    r"\s*(?:(?:and|so|but) )?(?:when|since when|how long ago|(?:on |in )?(?:what|which) (?:date|day|week|month|year)"
+    r"|wann|seit wann|quand|depuis quand|cuándo|quando|wanneer|когда|πότε|ne zaman|kiedy|متى|कब|khi nào)\b"
+    r"|.{0,40}(?:เมื่อไร|什么时候|什麼時候|何时|いつ|언제)",
+    re.IGNORECASE,
+)
+_YEAR_OR_MONTH = re.compile(r"\s*(\d{4})(?:-(\d\d?))?\s*")
 
 VERSION = 3
 
@@ -201,3 +214,28 @@ def _with_mentions(passage: Passage, said: date) -> Passage:
     mentions = find_times(passage.text, said)
     moved = (replace(one, start_char=start + one.start_char, end_char=start + one.end_char) for one in mentions)
     return replace(passage, times=tuple(moved))
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTime:
+    """Nothing, for most questions."""
+
+    windows: tuple[TimeWindow, ...] = ()
+    asks_when: bool = False
+
+
+def asked_time(question: str, when: str | None, today: date) -> AskedTime:
+    """What a question, or `when` beside it, says about time; relative times are counted from `today`."""
+    windows = tuple(one.window for one in find_times(question, today)) if when is None else stated_windows(when, today)
+    return AskedTime(windows, _ASKS_WHEN.match(question) is not None)
+
+
+def stated_windows(when: str, today: date) -> tuple[TimeWindow, ...]:
+    """The stretches that `when` names: 2026, 2026-05, 2026-05-07, or words; none where it names no time."""
+    if match := _YEAR_OR_MONTH.fullmatch(when):
+        try:
+            first = date(int(match[1]), int(match[2] or 1), 1)
+            return (calendars.month(first.year, first.month) if match[2] else calendars.year(first.year),)
+        except (ValueError, OverflowError):
+            return ()
+    return tuple(one.window for one in find_times(when, today))

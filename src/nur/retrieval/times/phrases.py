@@ -9,8 +9,9 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+from nur.retrieval.text.analysis import split_words
 from nur.retrieval.times import calendars
-from nur.retrieval.times.expressions import TimeExpression, any_of, is_likely_year, split_words
+from nur.retrieval.times.expressions import TimeExpression, any_of, is_likely_year
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

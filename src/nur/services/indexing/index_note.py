@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedChunk:
-    """A chunk with everything that an index needs of it."""
-
-    chunk_key: ChunkKey
-    chunk: Chunk
-    content_hash: str
-    vector: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class IndexNote:
     """Applies a note's stored chunks and vectors to the index."""
 
@@ -48,7 +38,7 @@ class IndexNote:
         stored = await self.chunks.of_note(note.note_id)
         vectors = await self.vectors.of_chunks([one.chunk_key for one in stored], self.embedding_version)
         ready = [
-            IndexedChunk(one.chunk_key, one.chunk, one.content_hash, vectors[one.chunk_key])
+            record(note, one.chunk_key, one.chunk, one.content_hash, vectors[one.chunk_key])
             for one in stored
             if one.chunk_key in vectors
         ]
@@ -60,24 +50,23 @@ def removal(note: Note) -> IndexOp:
     return IndexOp(note.note_id, note.revision)
 
 
-def operation(note: Note, chunks: Sequence[IndexedChunk]) -> IndexOp:
+def operation(note: Note, records: Sequence[IndexRecord]) -> IndexOp:
     """All chunks of a note as one operation on the index."""
-    pooled = pool([chunk.vector for chunk in chunks]) if len(chunks) > 1 else None
-    return IndexOp(note.note_id, note.revision, note, [record(note, chunk) for chunk in chunks], pooled)
+    pooled = pool([one.vector for one in records]) if len(records) > 1 else None
+    return IndexOp(note.note_id, note.revision, note, records, pooled)
 
 
-def record(note: Note, indexed: IndexedChunk) -> IndexRecord:
-    """One chunk as an index stores it; the only chunk of a whole note has the note's own id."""
-    chunk = indexed.chunk
-    name = chunk_public_id(note.public_id, chunk.index, indexed.content_hash) if note.is_chunked else note.public_id
+def record(note: Note, chunk_key: ChunkKey, chunk: Chunk, content_hash: str, vector: Floats) -> IndexRecord:
+    """One chunk as an index stores it; the only chunk of a note has the note's own id."""
+    name = chunk_public_id(note.public_id, chunk.index, content_hash) if note.is_chunked else note.public_id
     return IndexRecord(
-        chunk_key=indexed.chunk_key,
+        chunk_key=chunk_key,
         chunk_id=name,
         chunk_index=chunk.index,
         start_char=chunk.start_char,
         end_char=chunk.end_char,
         token_count=chunk.token_count,
         content=chunk.content,
-        content_hash=indexed.content_hash,
-        vector=indexed.vector,
+        content_hash=content_hash,
+        vector=vector,
     )

@@ -21,7 +21,7 @@ from nur.retrieval.text.tokens import tokenise
 from nur.services.indexing.chunk_text import chunk_text, log_chunking, note_heading, text_hash
 from nur.services.indexing.chunk_vectors import pooled
 from nur.services.indexing.derive import Derived
-from nur.services.indexing.index_note import IndexedChunk, operation
+from nur.services.indexing.index_note import operation, record
 from nur.services.notes.compare_memories import similar_memory
 
 if TYPE_CHECKING:
@@ -221,12 +221,12 @@ class StoreNote:
             caller.at(self.clock.now()),
         )
         if ready:
-            indexed = [
-                IndexedChunk(key, one.chunk, one.content_hash, embedded.vector)
+            records = [
+                record(note, key, one.chunk, one.content_hash, embedded.vector)
                 for key, one, embedded in zip(written.chunk_keys, chunked.analysed, vectors, strict=True)
                 if embedded is not None
             ]
-            await self.index.apply([operation(note, indexed)])
+            await self.index.apply([operation(note, records)])
         else:
             self.wake()
         outcome = Outcome.REPLACED if existing is not None and self._is_alive(existing) else Outcome.CREATED

@@ -21,8 +21,7 @@ from nur.retrieval.ranking.queries import FUNCTION_WORD_WEIGHT
 from nur.retrieval.ranking.similar_words import UNRANKED_TOKENS
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER, term_id
-from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS
-from nur.retrieval.text.language import is_english
+from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS, is_english
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

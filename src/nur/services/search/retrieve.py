@@ -16,7 +16,7 @@ from nur.ports.vector_index import SparseIndex
 from nur.retrieval.ranking.queries import candidate_terms, query_terms, weigh
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
-from nur.retrieval.times.asked import asked_time
+from nur.retrieval.times.find import asked_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import Neighbour, VectorIndex
     from nur.retrieval.ranking.queries import QueryTerm, SimilarTerm, WeighedTerms
     from nur.retrieval.ranking.similar_words import SimilarWords
-    from nur.retrieval.times.asked import AskedTime
+    from nur.retrieval.times.find import AskedTime
     from nur.services.indexing.watch_index import WatchIndex
     from nur.services.search.query_vector import QueryVector
 

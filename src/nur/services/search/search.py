@@ -13,11 +13,10 @@ from nur.domain.search import EmptyReason, Fusion, Mode, Payload, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
-from nur.retrieval.answer_models import answer_model_of
 from nur.retrieval.currency.order import CurrentFirst, by_rules, decided
 from nur.retrieval.currency.statements import MOST_STATEMENTS
 from nur.retrieval.pieces.vectors import cosines
-from nur.retrieval.ranking.confidence import answer_confidence
+from nur.retrieval.ranking.confidence import answer_confidence, answer_model_of
 from nur.retrieval.ranking.grouping import best_notes, best_per_note, fold_duplicates
 from nur.retrieval.ranking.queries import NO_TERMS
 from nur.retrieval.ranking.rank import ModelEvidence, PieceQuestion, rank

@@ -11,8 +11,7 @@ from nur.domain.filters import NoteFilter, Order
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest
 from nur.domain.times import Grain, TimeWindow, day_of, in_utc
-from nur.retrieval.times.asked import stated_windows
-from nur.retrieval.times.find import find_times
+from nur.retrieval.times.find import find_times, stated_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

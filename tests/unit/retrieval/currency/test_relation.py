@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nur.domain.decisions import Relation
-from nur.retrieval.currency.relation import LONGEST, MOST_WORDS, lookup_terms, relation
-from nur.retrieval.currency.updates import content_words, shared
+from nur.retrieval.currency.relation import LONGEST, MOST_WORDS, content_words, lookup_terms, relation, shared
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nur.retrieval.answer_models import PACKAGED, SENTENCE_MODELS, AnswerModel, answer_model_of
 from nur.retrieval.calibration import LOCAL, MODELS
-from nur.retrieval.ranking.confidence import Coverage, answer_confidence, coverage, relevance
+from nur.retrieval.ranking.confidence import (
+    PACKAGED,
+    SENTENCE_MODELS,
+    AnswerModel,
+    Coverage,
+    answer_confidence,
+    answer_model_of,
+    coverage,
+    relevance,
+)
 from nur.retrieval.ranking.queries import WeighedTerms
 from nur.retrieval.ranking.rank import Ranked
 from tests.candidates import a_candidate

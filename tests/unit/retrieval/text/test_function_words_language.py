@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nur.retrieval.text.language import is_english
+from nur.retrieval.text.function_words import is_english
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from nur.retrieval.times.asked import asked_time
+from nur.retrieval.times.find import asked_time
 
 TODAY = date(2026, 5, 8)
 
