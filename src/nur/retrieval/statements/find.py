@@ -1,4 +1,4 @@
-"""Find the statements of a note: sentences, or clauses of long ones, that a set phrase or the note's type marks."""
+"""Find the statements of a note: sentences or clauses with a set phrase, or the whole text of a declared type."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from nur.retrieval.statements.phrases import (
 from nur.retrieval.text.analysis import split_words
 from nur.retrieval.text.sentences import pieces
 
-#: A longer sentence is quoted by the clause around the phrase: people dictate whole paragraphs without a stop.
+#: Characters of a quote. Of a longer sentence, the clauses around the phrase are quoted: people dictate whole
+#: paragraphs without a full stop.
 LONGEST_QUOTE = 240
 SHORTEST_QUOTE = 8
-MOST_BEFORE = 80  #: characters of a long sentence before the phrase, where a clause begins there
-LEAST_AFTER = 40  #: a clause that ends at once after the phrase says too little
+MOST_BEFORE = 80  #: characters quoted before the phrase in a long sentence, from the start of a clause
+LEAST_AFTER = 40  #: characters quoted after the phrase; a clause that ends earlier says too little
 MOST_STATEMENTS = 200  #: in one note
-#: Sentences beyond this are cut where a clause ends, so that no pattern reads a long line twice.
+#: Longer sentences are cut at clauses, which bounds the time that patterns take on long lines.
 LONGEST_SENTENCE = 2_000
 
-#: Nobody says anything in these: code, quoted mail, links, and what Nur itself put into a conversation.
+#: Not the author's statements: code, quoted mail, links, and what Nur itself put into a conversation.
 _SKIPPED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<nur-memory\b.*?(?:</nur-memory>|\Z)|^[ \t]*>[^\n]*|https?://\S+",
     re.DOTALL | re.MULTILINE,
@@ -41,7 +42,7 @@ _CLAUSE_END = re.compile(
 
 VERSION = 1
 
-#: Memory types that say what the memory is.
+#: Memory types that declare the kind of statement.
 _DECLARED = {
     "preference": StatementKind.PREFERENCE,
     "decision": StatementKind.DECISION,
@@ -51,32 +52,32 @@ _ROLES = {"user": Trust.OWNER, "assistant": Trust.ASSISTANT, "system": Trust.DOC
 
 
 def find_statements(text: str, kinds: frozenset[StatementKind] = frozenset(StatementKind)) -> list[Statement]:
-    """The statements of these kinds in a text, in its order; at most one for each sentence."""
-    spoken = _SKIPPED.sub(lambda skipped: " " * (skipped.end() - skipped.start()), text)
-    if not _triggered(spoken, kinds):
+    """The statements of these kinds in a text, in order; at most one per sentence, and 200 in all."""
+    prose = _SKIPPED.sub(lambda skipped: " " * (skipped.end() - skipped.start()), text)
+    if not _triggered(prose, kinds):
         return []
-    found: list[Statement] = []
-    for start, end in pieces(spoken, LONGEST_SENTENCE):
-        triggered = _triggered(spoken[start:end], kinds)
-        statement = _statement(spoken, start, end, triggered) if triggered else None
+    statements: list[Statement] = []
+    for start, end in pieces(prose, LONGEST_SENTENCE):
+        triggered = _triggered(prose[start:end], kinds)
+        statement = _statement(prose, start, end, triggered) if triggered else None
         if statement is not None:
-            found.append(statement)
-            if len(found) == MOST_STATEMENTS:
+            statements.append(statement)
+            if len(statements) == MOST_STATEMENTS:
                 break
-    return found
+    return statements
 
 
 def _triggered(text: str, kinds: frozenset[StatementKind]) -> frozenset[StatementKind]:
-    """The kinds whose phrases may be in the text."""
+    """The kinds whose phrases may be in the text, judged by its words alone."""
     words = split_words(text.lower())
-    found = {kind for kind in kinds if kind in TRIGGERS and not TRIGGERS[kind].isdisjoint(words)}
+    possible = {kind for kind in kinds if kind in TRIGGERS and not TRIGGERS[kind].isdisjoint(words)}
     if StatementKind.VALUE in kinds and _DIGIT.search(text):
-        found.add(StatementKind.VALUE)
-    return frozenset(found)
+        possible.add(StatementKind.VALUE)
+    return frozenset(possible)
 
 
 def whole(text: str, kind: StatementKind) -> list[Statement]:
-    """The text as one statement of this kind: somebody declared what it is. A long one is quoted by its beginning."""
+    """The text as one statement of its declared kind; of a long text, only the beginning is quoted."""
     start, end = _trimmed(text, 0, len(text))
     if end - start > LONGEST_QUOTE:
         first_start, first_end = next(iter(pieces(text[start:end], LONGEST_QUOTE)))
@@ -105,12 +106,12 @@ def _is_instruction(text: str, start: int, end: int) -> bool:
 
 
 def _is_asked(text: str, start: int, end: int) -> bool:
-    """Whether the clause that begins here ends in a question mark: "I prefer tea, can you get some?" does not."""
+    """Whether the clause from `start` ends in a question mark; in "I prefer tea, can you get some?" it does not."""
     return _CLAUSE_END.search(text, start, end) is None and text[start:end].rstrip(_CLOSING).endswith("?")
 
 
 def _quoted(text: str, start: int, end: int, phrase: tuple[int, int], kind: StatementKind) -> Statement | None:
-    """The sentence; of a long one the clauses around the phrase."""
+    """The sentence as a statement; of a long one, the clauses around the phrase. None if too short."""
     if end - start > LONGEST_QUOTE:
         start, end = _clauses(text, start, end, phrase)
     start, end = _trimmed(text, start, end)
@@ -118,8 +119,9 @@ def _quoted(text: str, start: int, end: int, phrase: tuple[int, int], kind: Stat
 
 
 def _clauses(text: str, start: int, end: int, phrase: tuple[int, int]) -> tuple[int, int]:
-    before = [match.end() for match in _CLAUSE_END.finditer(text, start, phrase[0])]
-    start = next((place for place in before if phrase[0] - place <= MOST_BEFORE), before[-1] if before else start)
+    """Range of the clauses around a phrase, at most LONGEST_QUOTE characters."""
+    starts = [match.end() for match in _CLAUSE_END.finditer(text, start, phrase[0])]
+    start = next((at for at in starts if phrase[0] - at <= MOST_BEFORE), starts[-1] if starts else start)
     ends = (match.start() for match in _CLAUSE_END.finditer(text, phrase[1] + LEAST_AFTER, end))
     end = next(ends, end)
     if end - start <= LONGEST_QUOTE:
@@ -137,10 +139,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def trust_of(note: Note) -> Trust:
-    """Whose words the note is made of.
+    """Whose words the note contains.
 
-    A document may hold anybody's words, so nothing in it counts as the owner's. What came from another system is no
-    better, whatever its kind.
+    A document may contain anyone's words, so nothing in it counts as the owner's. The same holds for notes and events
+    from another system.
     """
     if note.kind is Kind.TURN:
         return _ROLES.get(note.meta.role or "", Trust.PERSON)

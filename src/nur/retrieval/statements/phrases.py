@@ -1,8 +1,8 @@
-"""The phrases that statements are known by, in eight languages.
+"""The phrases that identify statements, in eight languages.
 
-A phrase in one of the tables marks its sentence, or the clause around it. Each was tried on chats between a person and
-an assistant; what also marks ordinary sentences ("I like", "always" inside a sentence) is left out or bound to the
-sentence's beginning.
+A phrase marks its sentence, or the clause around it, as a statement. Each was tested on chats between a person and an
+assistant. Phrases that also occur in ordinary sentences ("I like", "always" in mid-sentence) are left out, or count
+only at the start of a sentence.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ def _any(*phrases: str) -> str:
     return "|".join(phrases)
 
 
-#: What may stand before an imperative.
+#: Words that may precede an imperative.
 _LEAD = r"""(?:(?:please|and|also|but|so|ok(?:ay)?|note|important|remember|reminder|instruction|rule|bitte|merke|
     s'il\s(?:te|vous)\spla[iî]t|por\sfavor|per\sfavore|alsjeblieft)\b[\s,:!–-]*+)*+"""
 
-#: "Never mind", "Always a pleasure", "Never thought of that": no imperative follows.
+#: Not imperatives: "Never mind", "Always a pleasure", "Never thought of that".
 _NO_VERB = r"(?:mind|the|an?|my|your|again|ever|been|had|heard|seen|knew|thought|said|got|was|\w+ed)\b"
 
-#: Words that make a request a standing one, at the beginning of a sentence.
+#: Words that make a request a standing instruction, at the start of a sentence.
 _STANDING = _any(
     r"(?:from\snow\son|going\sforward|in\s(?:the\s)?future|by\sdefault|as\sa\srule)\b",
     r"(?:every|each)\stime\s(?:i|we|you)\b",
@@ -40,12 +40,12 @@ _STANDING = _any(
     r"(?:altijd|nooit|vanaf\snu|voortaan)\s\w",
 )
 
-#: A request that holds whenever something comes up; what comes before decides whether it is a question.
+#: Condition of a standing request, anywhere in a sentence; the sentence's start decides whether it is a request.
 _CONDITION = r"\bwhen(?:ever)?\si\s(?:ask|request|mention|bring\sup|inquire)\b"
 
 INSTRUCTION_START = re.compile(_LEAD + f"(?:{_STANDING})", re.IGNORECASE | re.VERBOSE)
 INSTRUCTION_CONDITION = re.compile(_CONDITION, re.IGNORECASE | re.VERBOSE)
-#: How questions and reports begin; an imperative begins with none of these.
+#: First words of questions and reports; an imperative begins with none of these.
 NO_IMPERATIVE = re.compile(
     r"""(?:i|i['’]\w+|we|he|she|they|it|you|can|could|would|will|what|why|how|who|where|which|when\sdid|is|are|do|does|
     did|that|this|there|the|my|our)\b""",
@@ -57,7 +57,7 @@ _ADVERB = r"(?:(?:really|generally|usually|always|still|definitely|strongly|much
 PREFERENCE = re.compile(
     _any(
         rf"\b(?:i|we)(?:['’]d|\swould)?\s{_ADVERB}(?:prefer|favou?r)\b",
-        rf"\b(?:i|we)\s{_ADVERB}(?:dislike|hate|love|enjoy)\b",  # "I'd love to" is a wish of the moment
+        rf"\b(?:i|we)\s{_ADVERB}(?:dislike|hate|love|enjoy)\b",  # but "I'd love to" is a momentary wish
         rf"\b(?:user|he|she|they|\w+)\s{_ADVERB}(?:prefers|dislikes|hates|loves|enjoys)\b",
         r"\b(?:i|we)(?:['’]d|\swould)\s(?:rather|like\smy|like\sto\skeep)\b",
         r"\b(?:i|we)\s(?:don['’]t|do\snot)\s(?:like|want\sto\suse|enjoy|eat|drink)\b",
@@ -75,7 +75,7 @@ PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 
-#: What somebody wants to do without. Weaker than a decision in the same sentence.
+#: What someone wants to avoid. A decision in the same sentence takes precedence.
 AVOIDANCE = re.compile(
     r"\bi\b[^.!?\n]{1,200}\bwithout\s(?:using|adding|attaching|relying\son|compromising|sacrificing)\b", re.IGNORECASE
 )
@@ -125,7 +125,7 @@ VALUE = re.compile(
     re.IGNORECASE,
 )
 
-#: Looked for in a sentence, in this order: the first that is found names the sentence.
+#: Tried on a sentence in this order; the first match decides its kind.
 BY_PHRASE: tuple[tuple[StatementKind, re.Pattern[str]], ...] = (
     (StatementKind.PREFERENCE, PREFERENCE),
     (StatementKind.DECISION, DECISION),
@@ -139,8 +139,8 @@ def _words(listed: str) -> frozenset[bytes]:
     return frozenset(word.encode() for word in listed.split())
 
 
-#: A sentence without one of these words has no phrase of the kind. Looking words up is ten times as fast as the
-#: patterns, and every text is looked through.
+#: Every phrase of a kind contains one of these words. Looking up words is ten times as fast as matching the patterns,
+#: and every text is searched.
 TRIGGERS: dict[StatementKind, frozenset[bytes]] = {
     StatementKind.INSTRUCTION: _words(
         """always never now forward future default rule every each when whenever ever sure remember immer nie niemals

@@ -1,4 +1,4 @@
-"""Times that a text names, as days on the calendar: rules and tables, no model, no input or output.
+"""Times mentioned in a text, as ranges of calendar days. Rules and tables; no model, no I/O.
 
-`find_times` is linear in the text, never raises, and never guesses: what could mean two things is left out.
+`find_times` is linear in the text, never raises and never guesses: ambiguous dates are left out.
 """

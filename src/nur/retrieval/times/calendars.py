@@ -1,6 +1,6 @@
-"""Stretches of the calendar around a day.
+"""Calendar periods relative to a day.
 
-The calendar ends with the years 1 and 9999: beyond them these functions raise OverflowError or ValueError.
+Outside the years 1 to 9999 these functions raise OverflowError or ValueError.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 SATURDAY = 5
 MONTHS_IN_YEAR = 12
-#: First months; the seasons of the north.
+#: First month of each season, in the northern hemisphere.
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-#: A month without a year is the nearest one: at most so far ahead, else in the past.
+#: A month without a year is at most this many months ahead, else in the past.
 MOST_MONTHS_AHEAD = 4
 
 
 def days(first: date, count: int = 1, grain: Grain = Grain.DAY) -> TimeWindow:
-    """So many days from `first` on."""
+    """`count` days from `first` on."""
     return TimeWindow(first, first + count * DAY, grain)
 
 
 def month(year: int, number: int, count: int = 1, grain: Grain = Grain.MONTH) -> TimeWindow:
-    """So many months from one on; `number` may lie outside 1 to 12 and then means another year."""
+    """`count` months from month `number` on; a number outside 1 to 12 is in another year."""
     return TimeWindow(_month_start(year, number), _month_start(year, number + count), grain)
 
 
 def year(number: int, count: int = 1, grain: Grain = Grain.YEAR) -> TimeWindow:
-    """So many years from one on."""
+    """`count` years from year `number` on."""
     return TimeWindow(date(number, 1, 1), date(number + count, 1, 1), grain)
 
 
@@ -45,16 +45,16 @@ def season(year_: int, name: str) -> TimeWindow:
 
 
 def weekday(day: date, number: int, *, ahead: bool) -> TimeWindow:
-    """The nearest such day of the week, strictly after or strictly before `day`."""
+    """The nearest weekday with this number, strictly after or strictly before `day`; Monday is 0."""
     gap = (number - day.weekday()) % 7 if ahead else -((day.weekday() - number) % 7)
     return days(day + (gap or (7 if ahead else -7)) * DAY)
 
 
 def relative(unit: str, count: int, said: date) -> TimeWindow:
-    """The day, week, weekend, month or year that lies `count` after the one in which it was said.
+    """The day, week, weekend, month, year or decade `count` units after that of `said`; before it, if negative.
 
-    "Last week" is the seven days before; "two weeks ago" the seven days around that day. So both are right by half for
-    someone who means calendar weeks.
+    "Last week" is the seven days before `said`; "two weeks ago" is the seven days around that day. Both overlap with
+    the calendar week that the speaker may mean.
     """
     if unit == "day":
         return days(said + count * DAY)
@@ -78,7 +78,7 @@ def _week(count: int, said: date) -> TimeWindow:
 
 
 def year_of_month(number: int, said: date, *, ahead: bool) -> int:
-    """The year of a month that was named without one."""
+    """The year of a month that was named without one: the nearest, or the next if `ahead`."""
     gap = (number - said.month) % MONTHS_IN_YEAR
     if not ahead and gap > MOST_MONTHS_AHEAD:
         gap -= MONTHS_IN_YEAR
@@ -86,7 +86,7 @@ def year_of_month(number: int, said: date, *, ahead: bool) -> int:
 
 
 def third(window: TimeWindow, part: str) -> TimeWindow:
-    """The early, mid or late part of a window."""
+    """The early, mid or late third of a window."""
     length = (window.end - window.first) // 3
     first = window.first + {"early": 0, "mid": 1, "late": 2}[part] * length
     return TimeWindow(first, window.end if part == "late" else first + length, window.grain)

@@ -1,6 +1,6 @@
-"""English time expressions: one pattern per rule, each with the function that reads it.
+"""Find English time expressions: each rule is a pattern and the function that reads its groups.
 
-All patterns are for text in small letters, and none repeats without a limit.
+The patterns expect lower case. Every repetition has a limit, so matching is linear.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ABOUT = r"(?:about |around |almost |nearly |over |more than |roughly )?"
 
 @dataclass(frozen=True, slots=True)
 class TimeRule:
-    """A pattern and how to read its groups; None: it names no time after all."""
+    """A pattern, and a function that reads its groups and returns None if they are not a time after all."""
 
     name: str
     pattern: str
@@ -48,11 +48,11 @@ _PERIOD = r"(quarter|week|weekend|month|year|decade)"
 _NEAR = r"(this past|this coming|this|last|past|next|coming|upcoming)"
 _BEFORE_YEAR = r"(?:in|since|during|of|by|from|until|around|year|early|late|mid)"
 _NO_NOUN = r"(?= (?:after|for|at|with|and|to|in|when|but)\b|[.,;!?)]|$)"
-_NO_YEAR = r"(?!(?: of|,)? \d)"  # another rule reads it with the day or the year
+_NO_YEAR = r"(?!(?: of|,)? \d)"  # a rule with day or year reads that
 _NO_DATE = rf"(?!,? (?:the )?(?:\d|{'|'.join(MONTHS)}))"
 _UNSURE_MONTHS = r"(?:in|since|during|until|by|from|of|through|around|for|early|mid|late)"
 
-#: The first that matches at a place counts, so those that read more stand first.
+#: The first rule that matches at a position wins, so longer patterns come first.
 RULES = (
     TimeRule("day_month", rf"{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", readings.read_day_month, is_relative=False),
     TimeRule("month_day", rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?![\d:]| ?%)", readings.read_month_day, is_relative=False),
@@ -67,8 +67,8 @@ RULES = (
     TimeRule("after_next", r"the (week|weekend|month|year) after next", readings.read_after_next),
     TimeRule("ago", rf"{_ABOUT}{_NUMBER} (?:{_UNIT}) (?:ago|back|prior|earlier)", readings.read_ago),
     TimeRule("weekdays_ago", rf"{_NUMBER} {_FULL_WEEKDAY}s? ago", readings.read_ago),
-    TimeRule("past_stretch", rf"(?:the |these )(?:past|last) {_NUMBER} {_UNIT}", readings.read_past_stretch),
-    TimeRule("lasting", rf"for {_ABOUT}{_NUMBER} {_UNIT}(?: now| already)", readings.read_ago),  # when it began
+    TimeRule("past_period", rf"(?:the |these )(?:past|last) {_NUMBER} {_UNIT}", readings.read_past_period),
+    TimeRule("lasting", rf"for {_ABOUT}{_NUMBER} {_UNIT}(?: now| already)", readings.read_ago),  # means when it began
     TimeRule(
         "from_now", rf"(?:in {_ABOUT}{_NUMBER} {_UNIT}(?:'s?|’s?)?(?: time)?)(?! of\b| or\b)", readings.read_from_now
     ),
@@ -90,7 +90,7 @@ _RULES = {rule.name: rule for rule in RULES}
 _SHORT = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun".split()
 _OTHERS = """early mid late the day yesterday last tomorrow today tonight this about around almost nearly over more
 roughly these for in past coming upcoming next on during at since until by from of through year q1 q2 q3 q4"""
-#: Every expression begins with a number or one of these words: most words of a text are passed by at once.
+#: Every expression begins with a number or one of these words; other positions are skipped quickly.
 _BEGINNINGS = any_of([*MONTHS, *WEEKDAYS, *NUMBERS, *calendars.SEASONS, *_SHORT, *_OTHERS.split()])
 _ANY = re.compile(
     rf"(?<![\w'’-])(?=\d|{_BEGINNINGS}\b)"
@@ -99,9 +99,9 @@ _ANY = re.compile(
 _SIZES = {rule.name: re.compile(rule.pattern).groups for rule in RULES}
 
 
-def english_times(low: str, start: int, end: int) -> Iterator[TimeExpression]:
-    """English expressions in a stretch of a text in small letters."""
-    for match in _ANY.finditer(low, start, end):
+def english_times(text: str, start: int, end: int) -> Iterator[TimeExpression]:
+    """English time expressions between `start` and `end` of a lower-case text."""
+    for match in _ANY.finditer(text, start, end):
         rule = _RULES[match.lastgroup or ""]
         first = match.re.groupindex[rule.name]
         groups = match.groups()[first : first + _SIZES[rule.name]]
@@ -109,7 +109,7 @@ def english_times(low: str, start: int, end: int) -> Iterator[TimeExpression]:
 
 
 _UNITS = "day week weekend month year decade quarter".split()
-#: Each of these words is in every expression that a rule reads.
+#: Every expression that a rule reads contains one of these words.
 TRIGGERS = frozenset(
     [
         *(*MONTHS, *WEEKDAYS, *_SHORT, *calendars.SEASONS, *_UNITS),
@@ -120,10 +120,10 @@ TRIGGERS = frozenset(
         *(f"{day}{end}" for day in range(1, 32) for end in ("st", "nd", "rd", "th")),
     ]
 )
-#: A sentence with one of these looks ahead.
+#: A sentence with one of these is about the future.
 AHEAD = re.compile(
     r"\b(?:will|won't|gonna|going to|plan|plans|planned|planning|see you|upcoming|looking forward|can't wait|soon"
     r"|hop(?:e|ing) to|let's|about to|next|tomorrow|scheduled|due|deadline|must|ha(?:s|ve) to|needs? to|don't forget"
-    # As timetables are read: "the train leaves on Friday".
+    # Scheduled events: "the train leaves on Friday".
     r"|leaves|departs|arrives|starts|begins|opens|closes|ends|expires|takes place|appointment is)\b|['’]ll\b"
 )

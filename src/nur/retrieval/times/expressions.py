@@ -1,4 +1,4 @@
-"""What rules find in a text before it is read as a time, and the patterns of many literals that they use."""
+"""Time expressions before they are read, and a builder of patterns with many literals."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ END = ""
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """When a text was said, and which way the sentence looks."""
+    """When a text was said, and whether the sentence is about the future."""
 
     day: date
     looks_ahead: Callable[[], bool]
 
     @property
     def ahead(self) -> bool:
-        """Whether the sentence speaks of what is to come; it is read when a rule asks, and most rules do not."""
+        """Whether the sentence is about the future; computed on demand, because most rules do not need it."""
         return self.looks_ahead()
 
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """A stretch of a text that may name a time."""
+    """A part of a text that may name a time."""
 
     start: int
     end: int
-    read: Callable[[Said], TimeWindow | None]  #: None, or ValueError and OverflowError: it names no time after all
+    read: Callable[[Said], TimeWindow | None]  #: None, ValueError or OverflowError: it is not a time
     is_relative: bool = True
 
 
 def is_likely_year(number: int, said: date) -> bool:
-    """Whether people speak of such a year; other numbers are amounts, models or ports."""
+    """Whether a number is likely to be a year; others are amounts, model names or ports."""
     return FIRST_YEAR <= number <= said.year + YEARS_AHEAD
 
 
-def any_of(literals: Iterable[str], **places: str) -> str:
-    """A pattern that matches the longest of the literals; `places` says what single characters stand for."""
+def any_of(literals: Iterable[str], **placeholders: str) -> str:
+    """A pattern that matches the longest of the literals; `placeholders` maps single characters to patterns."""
     tree: Tree = {}
     for literal in literals:
         branch = tree
         for letter in literal:
             branch = branch.setdefault(letter, {})
         branch[END] = {}
-    return _pattern(tree, places)
+    return _pattern(tree, placeholders)
 
 
-def _pattern(tree: Tree, places: dict[str, str]) -> str:
+def _pattern(tree: Tree, placeholders: dict[str, str]) -> str:
     ends = END in tree
     parts = [
-        places.get(letter, re.escape(letter)) + _pattern(branch, places)
+        placeholders.get(letter, re.escape(letter)) + _pattern(branch, placeholders)
         for letter, branch in tree.items()
         if letter != END
     ]

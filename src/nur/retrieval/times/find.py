@@ -1,4 +1,4 @@
-"""Find the times that a text, a note, a question or the passages of hits name.
+"""Find the times that a text, a note, a question or the passages of hits mention.
 
 Relative times are counted from the day on which the text was said, or the question asked.
 """
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from nur.retrieval.times.expressions import TimeExpression
 
 
-#: Characters before and after the start of a trigger word that its expression may reach.
+#: Characters that an expression may reach before and after the start of its trigger word.
 REACH = 48
 REACH_BEHIND = 32
-#: The same of a year: "late in september of, 2017", and what must not stand behind it.
+#: The same for a year: before it "late in september of, ", after it what rules it out.
 BEFORE_YEAR = 32
 AFTER_YEAR = 8
-#: Characters of a sentence that say which way it looks.
+#: Characters on either side that are searched for signs of the future.
 SENTENCE = 120
 _YEARS = frozenset(str(year).encode() for year in range(1900, 2100))
 _SENTENCE_END = re.compile(r"[.!?\n。！？]")
 _JOINED = re.compile(f"[{JOINED}]")
-#: What is no prose: code and addresses. The signs that each of them has are looked for first.
+#: Code and addresses are not prose. Addresses are found by a substring first, which is fast.
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_ADDRESS_SIGNS = {"://": ("https", "http", "ftp"), "www.": ("",)}  #: with what may stand before each
+_ADDRESS_SIGNS = {"://": ("https", "http", "ftp"), "www.": ("",)}  #: substring of an address, and what may precede it
 _NO_BLANKS = re.compile(r"\S+")
 _WORD = re.compile(r"\w")
 
@@ -60,52 +60,52 @@ VERSION = 3
 
 
 def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
-    """The times that a text names, in its order; `said` is the day it was said, by the calendar of the store's zone.
+    """The times that a text mentions, in order; `said` is the day on which it was said, in the store's time zone.
 
-    Linear in the text's length. Never raises. Expressions never overlap.
+    Mentions never overlap. Never raises. Linear in the length of the text.
     """
-    low = _small_letters(text)
+    low = _lower_case(text)
     expressions = sorted(_expressions(low), key=lambda one: (one.start, -one.end))
     if not expressions:
         return ()
     not_prose = _not_prose(text)
-    found: list[TimeMention] = []
+    mentions: list[TimeMention] = []
     for one in expressions:
-        if found and one.start < found[-1].end_char:
+        if mentions and one.start < mentions[-1].end_char:
             continue
         window = None if _is_inside(one.start, not_prose) else _window(one, low, said)
         if window is not None:
-            found.append(TimeMention(one.start, one.end, window, one.is_relative))
-    return tuple(found)
+            mentions.append(TimeMention(one.start, one.end, window, one.is_relative))
+    return tuple(mentions)
 
 
 def _not_prose(text: str) -> list[tuple[int, int]]:
-    """Stretches of code and addresses, in order; none lies in another."""
+    """Ranges of code and addresses, in order; none contains another."""
     spans = [match.span() for match in _CODE.finditer(text)] + [*_addresses(text)]
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if not found or end > found[-1][1]:
-            found.append((start, end))
-    return found
+        if not ranges or end > ranges[-1][1]:
+            ranges.append((start, end))
+    return ranges
 
 
 def _addresses(text: str) -> Iterator[tuple[int, int]]:
-    for sign, beginnings in _ADDRESS_SIGNS.items():
-        at = text.find(sign)
+    for marker, prefixes in _ADDRESS_SIGNS.items():
+        at = text.find(marker)
         while at >= 0:
-            after = _NO_BLANKS.match(text, at + len(sign))
-            end = at + len(sign) if after is None else after.end()
-            for beginning in beginnings:
-                start = at - len(beginning)
-                if after and text[max(0, start) : at] == beginning and not _WORD.match(text[max(0, start - 1) : start]):
+            rest = _NO_BLANKS.match(text, at + len(marker))
+            end = at + len(marker) if rest is None else rest.end()
+            for prefix in prefixes:
+                start = at - len(prefix)
+                if rest and text[max(0, start) : at] == prefix and not _WORD.match(text[max(0, start - 1) : start]):
                     yield start, end
-            at = text.find(sign, end)
+            at = text.find(marker, end)
 
 
-def _small_letters(text: str) -> str:
-    """In small letters and with plain blanks, every character at its place."""
+def _lower_case(text: str) -> str:
+    """The text in lower case with plain blanks, every character at its original offset."""
     low = text.lower()
-    if len(low) != len(text):  # the Turkish capital dotted i becomes two characters
+    if len(low) != len(text):  # the Turkish dotted capital I becomes two characters
         low = "".join(lower if len(lower := letter.lower()) == 1 else lower[0] for letter in text)
     return low.replace("\n", " ").replace("\t", " ").replace("\xa0", " ")
 
@@ -116,12 +116,12 @@ def _triggers() -> frozenset[bytes]:
 
 
 def _expressions(low: str) -> Iterator[TimeExpression]:
-    """All that rules find; most texts have no word that any rule needs, and are left at once."""
+    """All matches of the rules, possibly overlapping. Most texts contain no trigger word and need no search."""
     triggers = _triggers().intersection(split_words(low))
     if triggers:
         years = list(_years(low)) if not _YEARS.isdisjoint(triggers) else []
-        places = [*years, *_places(low, [word.decode() for word in triggers - _YEARS])]
-        for start, end in _stretches(low, sorted(places), frozenset(years)):
+        offsets = [*years, *_offsets(low, [word.decode() for word in triggers - _YEARS])]
+        for start, end in _search_ranges(low, sorted(offsets), frozenset(years)):
             yield from english_times(low, start, end)
             yield from spaced_times(low, start, end)
         yield from numeric_times(low, years)
@@ -130,8 +130,8 @@ def _expressions(low: str) -> Iterator[TimeExpression]:
         yield from east_asian_times(low)
 
 
-def _places(low: str, triggers: list[str]) -> Iterator[int]:
-    """Where these words begin. There are few of them in a text, so finding each is faster than reading all words."""
+def _offsets(low: str, triggers: list[str]) -> Iterator[int]:
+    """Offsets of these words. A text has few of them, so searching for each is faster than walking all words."""
     for word in triggers:
         at = low.find(word)
         while at >= 0:
@@ -142,7 +142,7 @@ def _places(low: str, triggers: list[str]) -> Iterator[int]:
 
 
 def _years(low: str) -> Iterator[int]:
-    """Where years begin. A report has dozens of different ones: one search each would read it dozens of times."""
+    """Offsets of years. A report has dozens of different ones, so they are not searched for one by one."""
     for century in ("19", "20"):
         at = low.find(century)
         while at >= 0:
@@ -152,36 +152,36 @@ def _years(low: str) -> Iterator[int]:
             at = low.find(century, at + 1)
 
 
-def _stretches(low: str, places: list[int], years: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """What lies around the places; stretches that touch are one. A year is the last word of its expression."""
+def _search_ranges(low: str, offsets: list[int], years: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Ranges around the offsets, joined where they touch. A year is the last word of its expression."""
     start = end = -1
-    for place in places:
-        is_year = place in years
-        first = max(0, place - (BEFORE_YEAR if is_year else REACH))
+    for offset in offsets:
+        is_year = offset in years
+        first = max(0, offset - (BEFORE_YEAR if is_year else REACH))
         if first > end:
             if end >= 0:
                 yield start, end
             start = first
-        end = max(end, min(len(low), place + (AFTER_YEAR if is_year else REACH_BEHIND)))
+        end = max(end, min(len(low), offset + (AFTER_YEAR if is_year else REACH_BEHIND)))
     if end >= 0:
         yield start, end
 
 
-def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether a place is in one of the spans, which stand in order."""
-    before = bisect_right(spans, (place, maxsize))
-    return before > 0 and place < spans[before - 1][1]
+def _is_inside(offset: int, spans: list[tuple[int, int]]) -> bool:
+    """Whether an offset is in one of the spans, which are in order."""
+    before = bisect_right(spans, (offset, maxsize))
+    return before > 0 and offset < spans[before - 1][1]
 
 
 def _window(one: TimeExpression, low: str, said: date) -> TimeWindow | None:
     try:
         return one.read(Said(said, partial(_looks_ahead, low, one)))
-    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+    except (ValueError, OverflowError):  # no such day, or outside the calendar
         return None
 
 
 def _looks_ahead(low: str, one: TimeExpression) -> bool:
-    """Whether its sentence speaks of what is to come."""
+    """Whether the sentence of an expression is about the future."""
     before, after = low[max(0, one.start - SENTENCE) : one.start], low[one.end : one.end + SENTENCE]
     start = max((match.end() for match in _SENTENCE_END.finditer(before)), default=0)
     stop = _SENTENCE_END.search(after)
@@ -189,7 +189,7 @@ def _looks_ahead(low: str, one: TimeExpression) -> bool:
 
 
 def times_deriver(zone: Zone) -> Deriver:
-    """Times as days on the calendar of `zone`."""
+    """Derives the times that a note mentions, as days in `zone`."""
 
     def rows(note: Note, text: str) -> list[TimeRow]:
         return [
@@ -201,7 +201,7 @@ def times_deriver(zone: Zone) -> Deriver:
 
 
 def with_times(hits: Iterable[Hit], zone: Zone) -> list[Hit]:
-    """The hits with the times that their passages name, as days on the calendar of `zone`."""
+    """The hits, with the times that their passages mention as days in `zone`."""
     return [
         replace(hit, passages=tuple(_with_mentions(passage, said) for passage in hit.passages))
         for hit in hits
@@ -212,26 +212,26 @@ def with_times(hits: Iterable[Hit], zone: Zone) -> list[Hit]:
 def _with_mentions(passage: Passage, said: date) -> Passage:
     start = passage.start_char
     mentions = find_times(passage.text, said)
-    moved = (replace(one, start_char=start + one.start_char, end_char=start + one.end_char) for one in mentions)
-    return replace(passage, times=tuple(moved))
+    shifted = (replace(one, start_char=start + one.start_char, end_char=start + one.end_char) for one in mentions)
+    return replace(passage, times=tuple(shifted))
 
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """Nothing, for most questions."""
+    """The time of a question; empty for most."""
 
     windows: tuple[TimeWindow, ...] = ()
     asks_when: bool = False
 
 
 def asked_time(question: str, when: str | None, today: date) -> AskedTime:
-    """What a question, or `when` beside it, says about time; relative times are counted from `today`."""
+    """The time of a question; `when`, if given, replaces its periods. Relative times are counted from `today`."""
     windows = tuple(one.window for one in find_times(question, today)) if when is None else stated_windows(when, today)
     return AskedTime(windows, _ASKS_WHEN.match(question) is not None)
 
 
 def stated_windows(when: str, today: date) -> tuple[TimeWindow, ...]:
-    """The stretches that `when` names: 2026, 2026-05, 2026-05-07, or words; none where it names no time."""
+    """The periods that `when` names: 2026, 2026-05, 2026-05-07, or words; none if it names no time."""
     if match := _YEAR_OR_MONTH.fullmatch(when):
         try:
             first = date(int(match[1]), int(match[2] or 1), 1)

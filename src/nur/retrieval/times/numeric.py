@@ -1,4 +1,4 @@
-"""Dates in digits: 2026-05-08, 8.5.2026, 2026年5月8日. Those that may be read in two orders are left out."""
+"""Find numeric dates: 2026-05-08, 8.5.2026, 2026年5月8日. Those that can be read in two orders are left out."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _EAST_ASIAN = re.compile(
 )
 
 
-def numeric_times(low: str, years: Iterable[int]) -> Iterator[TimeExpression]:
-    """Dates in digits in a whole text; `years` are the places of its years."""
-    for place in years:
-        if low[place + 4 : place + 5] in _AFTER_YEAR and (match := _ISO.match(low, place)):
+def numeric_times(text: str, years: Iterable[int]) -> Iterator[TimeExpression]:
+    """Numeric dates in a lower-case text; `years` are the offsets of its years."""
+    for at in years:
+        if text[at + 4 : at + 5] in _AFTER_YEAR and (match := _ISO.match(text, at)):
             yield _expression(match, match[1], match[3], match[4])
-        if low[place - 1 : place] in _BEFORE_YEAR and (match := _DAY_FIRST.search(low, max(0, place - 6), place + 6)):
+        if text[at - 1 : at] in _BEFORE_YEAR and (match := _DAY_FIRST.search(text, max(0, at - 6), at + 6)):
             first, second = int(match[1]), int(match[3])
             if match[2] == "." or first > 12 or first == second:
                 yield _expression(match, match[4], match[3], match[1])
@@ -40,9 +40,9 @@ def numeric_times(low: str, years: Iterable[int]) -> Iterator[TimeExpression]:
                 yield _expression(match, match[4], match[1], match[3])
 
 
-def east_asian_times(low: str) -> Iterator[TimeExpression]:
-    """Dates with the signs for year, month and day."""
-    for match in _EAST_ASIAN.finditer(low):
+def east_asian_times(text: str) -> Iterator[TimeExpression]:
+    """Dates with the Chinese, Japanese or Korean characters for year, month and day."""
+    for match in _EAST_ASIAN.finditer(text):
         yield _expression(match, match[1], match[2] or match[4], match[3] or match[5])
 
 
@@ -52,9 +52,9 @@ def _expression(match: re.Match[str], year: str | None, month: str | None, day: 
 
 def _read(year: str | None, month: str | None, day: str | None, said: Said) -> TimeWindow | None:
     number = int(month) if month else 1
-    of = int(year) if year else calendars.year_of_month(number, said.day, ahead=said.ahead)
-    if not is_likely_year(of, said.day):
+    in_year = int(year) if year else calendars.year_of_month(number, said.day, ahead=said.ahead)
+    if not is_likely_year(in_year, said.day):
         return None
     if day:
-        return calendars.days(date(of, number, int(day)))
-    return calendars.month(of, number) if month and number <= calendars.MONTHS_IN_YEAR else calendars.year(of)
+        return calendars.days(date(in_year, number, int(day)))
+    return calendars.month(in_year, number) if month and number <= calendars.MONTHS_IN_YEAR else calendars.year(in_year)

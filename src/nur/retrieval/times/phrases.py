@@ -1,4 +1,4 @@
-"""Time expressions of other languages, from a table: `release/time_words.py` makes it."""
+"""Find time expressions of other languages, from a table that `release/time_words.py` generates."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ if TYPE_CHECKING:
     from nur.domain.times import TimeWindow
     from nur.retrieval.times.expressions import Said
 
-COUNT = "#"  #: where a phrase has a number
-#: Scripts that write words without blanks between, or join particles to them: phrases are found inside runs of letters.
+COUNT = "#"  #: placeholder of a number in a phrase
+#: Scripts without blanks between words, or with attached particles: phrases are found inside runs of letters.
 JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-#: "Hier" is "here" in German and Dutch, and "morgen" is a greeting: what must, or must not, stand beside them.
+#: French words that must be near "hier", which is "here" in German and Dutch.
 _FRENCH = re.compile(r"\b(?:je|j|nous|le|la|les|est|il|elle|avec|du|une|pas|mon|ma|on a|avons)\b")
 _NUMBERS = re.compile(r"\d+|[^\W\d]+")
+#: What "morgen" must not follow: "guten Morgen" is a greeting, "heute Morgen" is this morning.
 _GREETING = re.compile(r"(?:guten|goede|heute|gestern) $")
 
 
 class Words(NamedTuple):
-    """The table, and patterns for it."""
+    """The table, and patterns that find its phrases."""
 
-    phrases: dict[str, tuple[str, int]]  #: to a unit and a step; with a number, to its direction
+    phrases: dict[str, tuple[str, int]]  #: unit, and step in units; of a phrase with a number, the direction
     months: dict[str, int]
     numbers: dict[str, int]
-    spaced: re.Pattern[str]  #: phrases of scripts with blanks
-    joined: re.Pattern[str]
-    dates: re.Pattern[str]  #: day, month, year
-    triggers: frozenset[bytes]  #: each phrase of the scripts with blanks has one of these words
+    spaced: re.Pattern[str]  #: finds phrases of scripts with blanks
+    joined: re.Pattern[str]  #: finds phrases of scripts without blanks
+    dates: re.Pattern[str]  #: finds dates: day, month, year
+    triggers: frozenset[bytes]  #: every phrase of scripts with blanks contains one of these words
 
 
 @cache
@@ -62,21 +63,21 @@ def words() -> Words:
     )
 
 
-def spaced_times(low: str, start: int, end: int) -> Iterator[TimeExpression]:
-    """Phrases and dates of languages with blanks, in a stretch of a text in small letters."""
+def spaced_times(text: str, start: int, end: int) -> Iterator[TimeExpression]:
+    """Phrases and dates of languages with blanks, between `start` and `end` of a lower-case text."""
     table = words()
-    for match in table.dates.finditer(low, start, end):
+    for match in table.dates.finditer(text, start, end):
         yield TimeExpression(
             *match.span(), partial(_date, match[1], table.months[match[2]], match[3]), is_relative=False
         )
-    for match in table.spaced.finditer(low, start, end):
-        if _is_meant(low, match):
+    for match in table.spaced.finditer(text, start, end):
+        if _is_meant(text, match):
             yield TimeExpression(*match.span(), partial(_relative, match[0]))
 
 
-def joined_times(low: str) -> Iterator[TimeExpression]:
-    """Phrases of languages without blanks, in a whole text."""
-    for match in words().joined.finditer(low):
+def joined_times(text: str) -> Iterator[TimeExpression]:
+    """Phrases of languages without blanks, in a whole lower-case text."""
+    for match in words().joined.finditer(text):
         yield TimeExpression(*match.span(), partial(_relative, match[0].replace(" ", "")))
 
 
@@ -91,12 +92,13 @@ def _relative(phrase: str, said: Said) -> TimeWindow:
 
 
 def _date(day: str, month: int, year: str | None, said: Said) -> TimeWindow | None:
-    of = int(year) if year else calendars.year_of_month(month, said.day, ahead=said.ahead)
-    return calendars.days(date(of, month, int(day))) if is_likely_year(of, said.day) else None
+    in_year = int(year) if year else calendars.year_of_month(month, said.day, ahead=said.ahead)
+    return calendars.days(date(in_year, month, int(day))) if is_likely_year(in_year, said.day) else None
 
 
-def _is_meant(low: str, match: re.Match[str]) -> bool:
+def _is_meant(text: str, match: re.Match[str]) -> bool:
+    """Whether an ambiguous word is a time here; True for all others."""
     if match[0] == "hier":
-        around = low[max(0, match.start() - 80) : match.end() + 80]
-        return _FRENCH.search(around) is not None
-    return match[0] != "morgen" or _GREETING.search(low[max(0, match.start() - 8) : match.start()]) is None
+        nearby = text[max(0, match.start() - 80) : match.end() + 80]
+        return _FRENCH.search(nearby) is not None
+    return match[0] != "morgen" or _GREETING.search(text[max(0, match.start() - 8) : match.start()]) is None

@@ -1,4 +1,4 @@
-"""What English time expressions mean: each function reads the groups of one pattern of `english`."""
+"""Read English time expressions: each function turns the groups of one pattern of `english` into a window."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERS = {
     )
     for word in words.split()
 } | {"eleven": 11, "twelve": 12}
-#: What is no exact number covers so many units more.
+#: Units that a vague number may be larger: "a few" is three to five.
 VAGUE = {"few": 2, "several": 3}
 
 
@@ -41,15 +41,15 @@ def _weekday_number(name: str) -> int:
 
 
 def _count(words: str) -> tuple[int, int]:
-    """The number, and how many units more it may be."""
+    """The number, and by how much it may be larger."""
     last = words.removesuffix(" the").removesuffix(" of").split()[-1]
     return (int(last) if last.isdigit() else NUMBERS[last]), VAGUE.get(last, 0)
 
 
 def _date(day: str, month: str, year: str | None, said: Said) -> TimeWindow | None:
     number = _month_number(month)
-    of = int(year) if year else calendars.year_of_month(number, said.day, ahead=said.ahead)
-    return calendars.days(date(of, number, int(day))) if is_likely_year(of, said.day) else None
+    in_year = int(year) if year else calendars.year_of_month(number, said.day, ahead=said.ahead)
+    return calendars.days(date(in_year, number, int(day))) if is_likely_year(in_year, said.day) else None
 
 
 def read_day_month(groups: Groups, said: Said) -> TimeWindow | None:
@@ -105,11 +105,11 @@ def read_from_now(groups: Groups, said: Said) -> TimeWindow:
     return TimeWindow(near.first, far.end, near.grain)
 
 
-def read_past_stretch(groups: Groups, said: Said) -> TimeWindow:
-    """The last two weeks: all of them."""
+def read_past_period(groups: Groups, said: Said) -> TimeWindow:
+    """The last two weeks: from their beginning until today."""
     count, more = _count(groups[0] or "")
-    began = calendars.relative(groups[1] or "", -count - more, said.day)
-    return TimeWindow(began.first, said.day + DAY, began.grain)
+    start = calendars.relative(groups[1] or "", -count - more, said.day)
+    return TimeWindow(start.first, said.day + DAY, start.grain)
 
 
 _STEP = {"this past": -1, "last": -1, "past": -1, "this": 0, "this coming": 1, "coming": 1, "next": 1, "upcoming": 1}
@@ -123,7 +123,7 @@ def read_named(groups: Groups, said: Said) -> TimeWindow | None:
     if name == "quarter":
         return calendars.month(said.day.year, (said.day.month - 1) // 3 * 3 + 1 + 3 * step, 3, Grain.QUARTER)
     if name == "weekend" and "coming" in (groups[0] or "") and said.day.weekday() < calendars.SATURDAY:
-        step = 0  # it is still to come
+        step = 0  # this week's is still ahead
     if name in ("day", "week", "weekend", "month", "year", "decade"):
         return calendars.relative(name, step, said.day)
     if name[:3] in _WEEKDAY_NUMBERS:
@@ -167,12 +167,12 @@ def read_after_next(groups: Groups, said: Said) -> TimeWindow:
 
 
 def read_the_weekend(_groups: Groups, said: Said) -> TimeWindow:
-    """Over the weekend: the last one, unless the sentence looks ahead."""
+    """Over the weekend: the last one, unless the sentence is about the future."""
     return calendars.relative("weekend", 0 if said.ahead or said.day.weekday() >= calendars.SATURDAY else -1, said.day)
 
 
 def read_weekday(groups: Groups, said: Said) -> TimeWindow:
-    """On Friday: the last one, unless the sentence looks ahead."""
+    """On Friday: the last one, unless the sentence is about the future."""
     return calendars.weekday(said.day, _weekday_number(groups[0] or ""), ahead=said.ahead)
 
 
@@ -184,7 +184,7 @@ def read_season_year(groups: Groups, said: Said) -> TimeWindow | None:
 
 
 def read_the_season(groups: Groups, said: Said) -> TimeWindow:
-    """In the summer: the last one that began, unless the sentence looks ahead."""
+    """In the summer: the last one that began, unless the sentence is about the future."""
     window = calendars.season(said.day.year, groups[0] or "")
     if said.ahead or said.day >= window.first:
         return window
@@ -213,7 +213,7 @@ def read_decade(groups: Groups, _said: Said) -> TimeWindow | None:
 
 
 def read_day_of_month(groups: Groups, said: Said) -> TimeWindow:
-    """On the 15th: the nearest one, behind or ahead as the sentence looks."""
+    """On the 15th: the last one, or the next if the sentence is about the future."""
     day = int(groups[0] or 0)
     step = (day < said.day.day) if said.ahead else -(day > said.day.day)
     first = calendars.month(said.day.year, said.day.month + step).first
