@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from nur.bootstrap.backups import make_nightly_backup
 from nur.bootstrap.chunking import policies, tokenisers
 from nur.bootstrap.embedders import measured_calibration, packaged_tokens
-from nur.domain.access import PrivacyFilter
 from nur.domain.drafting import ProtectionRules
+from nur.domain.filters import PrivacyFilter
 from nur.domain.search import Fusion
 from nur.domain.writes import OnEmbeddingFailure
 from nur.ports.embedder import PieceEmbedder

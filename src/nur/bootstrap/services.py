@@ -33,8 +33,8 @@ from nur.services.search.timeline import Timeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.access import PrivacyFilter
     from nur.domain.derivations import Deriver
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.times import Zone
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder

@@ -1,8 +1,11 @@
-"""NoteFilter: which notes a request covers. Every index applies it, and the store checks it again."""
+"""NoteFilter: which notes a request covers; PrivacyFilter: which a principal may see.
+
+Every index applies the filter, and the store checks it again.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from nur.domain.notes import SHARED, Kind, Status
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nur.domain.access import Principal
     from nur.domain.notes import Note, NoteMetadata
 
 
@@ -107,3 +111,25 @@ def matches(note: Note, where: NoteFilter, now: datetime) -> bool:
         and _occurred_within(note.meta, where)
         and _is_visible(note, where)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyFilter:
+    """Limits what a principal may see: its whole tenant, or if `enforced` only own and shared notes."""
+
+    enforced: bool = False
+
+    def visible(self, where: NoteFilter, principal: Principal) -> NoteFilter:
+        """Return the filter limited to what the principal may see."""
+        visible_to = principal.name if self.enforced else None
+        return replace(where, tenant=principal.tenant, visible_to=visible_to)
+
+    def can_explain(self, tenant: str, asked_by: str, principal: Principal) -> bool:
+        """Whether the principal may see a search's question and candidates; if enforced, only those of its own."""
+        return tenant == principal.tenant and (not self.enforced or asked_by == principal.name)
+
+    def can_access(self, note: Note, principal: Principal) -> bool:
+        """Whether the principal may see a note: its own or shared; without enforcement, any of the tenant."""
+        if note.tenant != principal.tenant:
+            return False
+        return not self.enforced or note.meta.visibility in SHARED or note.owner == principal.name

@@ -11,9 +11,10 @@ from nur.domain.records import encode, encode_decision, end, header
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
     from nur.domain.archive import ArchivedNote
     from nur.domain.decisions import Decision, NotePair
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import NoteId
     from nur.ports.archive import Archive
     from nur.ports.decisions import DecisionStore

@@ -20,8 +20,8 @@ from nur.retrieval.text.sentences import split
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nur.domain.access import PrivacyFilter
     from nur.domain.briefs import Brief, BriefRequest
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.search import Hit
     from nur.domain.times import Zone
     from nur.ports.briefs import BriefMaterial, BriefStore, NamedDay

@@ -20,8 +20,8 @@ from nur.retrieval.currency.relation import lookup_terms, relation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.access import PrivacyFilter
     from nur.domain.decisions import Relation
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.decisions import AlikeMemory, DecisionStore

@@ -15,7 +15,8 @@ from nur.retrieval.pieces.vectors import pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import ChunkKey, Note, NoteId
     from nur.ports.chunks import ChunkStore
     from nur.ports.clock import Clock

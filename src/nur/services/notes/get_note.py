@@ -10,7 +10,8 @@ from nur.domain.filters import is_alive
 from nur.services.indexing.chunk_text import text_hash
 
 if TYPE_CHECKING:
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore

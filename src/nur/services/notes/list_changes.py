@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
     from nur.domain.changes import Change
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock
     from nur.ports.notes import ChangeLog, NoteStore

@@ -12,8 +12,9 @@ from nur.services.notes.cursors import bad_cursor, decode, encode
 from nur.services.notes.list_notes import ListedNotes
 
 if TYPE_CHECKING:
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
     from nur.domain.conversations import Conversation
+    from nur.domain.filters import PrivacyFilter
     from nur.ports.clock import Clock
     from nur.ports.notes import ConversationStore
     from nur.services.notes.list_notes import ListNotes

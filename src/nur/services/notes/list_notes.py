@@ -12,7 +12,8 @@ from nur.ports.notes import PageCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 
 if TYPE_CHECKING:
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore

@@ -13,8 +13,9 @@ from nur.domain.filters import NoteFilter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
     from nur.domain.decisions import Review
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.decisions import DecisionStore

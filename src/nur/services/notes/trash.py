@@ -19,7 +19,8 @@ from nur.services.notes.list_notes import ListedNotes, position
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from nur.domain.access import Caller, PrivacyFilter, WriteContext
+    from nur.domain.access import Caller, WriteContext
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Kind, Note
     from nur.domain.writes import OnEmbeddingFailure, Stored
     from nur.ports.clock import Clock

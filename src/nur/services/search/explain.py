@@ -14,7 +14,8 @@ from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate, as_of, f
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore

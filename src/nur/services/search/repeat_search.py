@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.domain.times import Zone
     from nur.domain.traces import Trace, TraceItem

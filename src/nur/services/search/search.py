@@ -28,7 +28,7 @@ from nur.services.search.search_log import SearchRun, Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.access import PrivacyFilter
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.search import Hit, SearchRequest
     from nur.domain.times import Zone
     from nur.ports.chunks import CandidateSet
@@ -66,7 +66,8 @@ class Search:
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Best hits first, one per note; `degraded` names each ranker that did not answer."""
         stopwatch = Stopwatch(self.clock)
-        request = self.privacy.limit(request)
+        visible = self.privacy.visible(request.where, request.caller.principal)
+        request = replace(request, where=visible)
         log.info(
             "search_started",
             tool=request.tool,

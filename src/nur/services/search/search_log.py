@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from nur.domain.access import Caller, PrivacyFilter
+    from nur.domain.access import Caller
+    from nur.domain.filters import PrivacyFilter
     from nur.domain.search import Fusion, Hit, Quote, SearchRequest, SearchResult
     from nur.domain.traces import TracedCandidate
     from nur.ports.clock import Clock
@@ -111,7 +112,9 @@ class SearchLog:
     async def find(self, name: UUID, caller: Caller) -> Trace | None:
         """A trace by its own id or by its search's; None where traces are not kept or the caller may not see it."""
         trace = await self.session(caller.tenant, name) if self.retention_days else None
-        return trace if trace is not None and self.privacy.can_explain(trace, caller.principal) else None
+        if trace is None or not self.privacy.can_explain(trace.tenant, trace.principal, caller.principal):
+            return None
+        return trace
 
     async def session(self, tenant: str, name: UUID) -> Trace | None:
         """What a search returned, by its own id or its trace's."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from nur.domain.access import PrivacyFilter
 from nur.domain.briefs import BriefRequest
+from nur.domain.filters import PrivacyFilter
 from nur.domain.notes import Sensitivity
 from nur.domain.statements import StatementKind
 from nur.ports.briefs import BriefMaterial, NamedDay, NoteExcerpt, TextChange

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
-from nur.domain.access import Principal, PrivacyFilter
+from nur.domain.access import Principal
 from nur.domain.decisions import Relation
+from nur.domain.filters import PrivacyFilter
 from nur.domain.notes import Kind, NoteId, Status
 from nur.ports.decisions import AlikeMemory
 from nur.services.notes.compare_memories import CompareMemories, similar_memory

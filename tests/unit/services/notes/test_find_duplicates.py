@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from nur.domain.access import Caller, Principal, PrivacyFilter
+from nur.domain.access import Caller, Principal
 from nur.domain.chunks import Chunk, StoredChunk
-from nur.domain.filters import NoteFilter
+from nur.domain.filters import NoteFilter, PrivacyFilter
 from nur.domain.notes import ChunkKey, Kind, NoteId
 from nur.domain.writes import NearDuplicate
 from nur.ports.chunks import ChunkWithNote

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from nur.domain.access import Caller, Principal, PrivacyFilter
+from nur.domain.access import Caller, Principal
 from nur.domain.changes import Change, ChangeKind
 from nur.domain.errors import BadRequest
+from nur.domain.filters import PrivacyFilter
 from nur.domain.notes import NoteId, Status, Visibility
 from nur.services.notes.list_changes import BATCH, MOST_BATCHES, ListChanges
 from tests.doubles.clock import ManualClock
