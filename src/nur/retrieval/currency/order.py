@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.grouping import HitGroup
     from nur.retrieval.ranking.queries import WeighedTerms
 
-# Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
+# Chosen on the first five chats of BEAM (docs/quality-log.md, "Time and change").
 LEAST_COVERED = 0.3
 """Least share of the question's content words in each of the two clauses."""
 

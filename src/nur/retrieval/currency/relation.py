@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nur.retrieval.currency.statements import Utterance
 
-# Chosen on the first two people of everyday (docs/quality.md, "Time and change").
+# Chosen on the first two people of everyday (docs/quality-log.md, "Time and change").
 LEAST_SAME = 0.8
 """Least share of all their words that nearly equal memories have in common."""
 

@@ -27,7 +27,7 @@ _WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 
 _DIGIT = re.compile(r"\d")
 
-# Chosen on the first five chats of BEAM (docs/quality.md, "Time and change").
+# Chosen on the first five chats of BEAM (docs/quality-log.md, "Time and change").
 LEAST_COVERED = 0.4
 """Least share of the question's content words around a value that answers it."""
 
