@@ -18,6 +18,7 @@ PRIVATE_WORDS = {
     "anew": "again",
     "lest": "so that … not",
     "gives? back": "returns",
+    "telling": "content (word), rare",
     "thrice": "three times",
     "aloud": "(leave it out)",
     "gladly": "(leave it out)",

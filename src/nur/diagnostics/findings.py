@@ -33,7 +33,7 @@ class CheckResult:
     result: Result
     detail: str = ""
     hint: str = ""
-    seconds: float | None = None  #: None: it took no time worth telling
+    seconds: float | None = None  #: None: it took no time worth reporting
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the time in milliseconds."""

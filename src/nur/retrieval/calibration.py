@@ -15,7 +15,7 @@ FOLDER = "profiles"
 """Subfolder of the data folder with measured calibrations, one file per model."""
 
 DEFAULT_COSINE_WEIGHT = 0.5
-"""For a model that was not measured. With three different models, .3 to .7 gave the same results on every set."""
+"""For a model that was not measured. With three different models, .3 to .7 gave similar results on every set."""
 
 DEFAULT_PIECE_WEIGHT = 0.3
 """Weight of the packaged model's piece vectors, where another model embeds the chunks."""

@@ -98,7 +98,7 @@ def order_current(
 
 
 def decided_first(public_ids: Sequence[str], superseded: Mapping[str, Sequence[str]]) -> tuple[list[int], list[Move]]:
-    """Order notes so that each follows the note that supersedes it; returns their indices, and what was moved."""
+    """Order notes so that each directly follows the note that supersedes it; returns their indices and the moves."""
     index_of = {public_id: index for index, public_id in enumerate(public_ids)}
     newer_than = {
         index_of[older]: [index_of[newer] for newer in newers if newer in index_of]

@@ -1,6 +1,6 @@
 """Compare memories: nearly the same, different statements on the same subject, or unrelated.
 
-The update rule: a memory that reports a change comes before older memories on the same subject.
+Also the update rule: a memory that reports a change comes before older memories on the same subject.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONGEST = 2_000
 """Characters of a memory that is compared; a longer one has many subjects."""
 
 LEAST_SHARED_UPDATE = 0.15
-"""Least share of the shorter memory's words that two memories on one subject have in common, by weight."""
+"""Least share of the shorter one's words in common from which the update rule reorders two hits."""
 
 CACHED_TOKENS = 5_000
 """Most tokens that are cached with their weights."""

@@ -92,14 +92,14 @@ def gather(notes: Sequence[PassageNote], terms: WeighedTerms) -> Atoms:
     chosen = _chosen_pieces(chunks)
     parts = [_atoms_of(chunk, is_chosen, terms) for chunk, is_chosen in zip(chunks, chosen, strict=True)]
     empty = np.zeros(0, np.int64)
-    notes_of = np.concatenate([empty, *(part.notes for part in parts)])
+    note_indices = np.concatenate([empty, *(part.notes for part in parts)])
     starts = np.concatenate([empty, *(part.starts for part in parts)])
     ends = np.concatenate([empty, *(part.ends for part in parts)])
     return Atoms(
-        notes=notes_of,
+        notes=note_indices,
         starts=starts,
         ends=ends,
-        runs=_runs(notes_of, starts, ends),
+        runs=_runs(note_indices, starts, ends),
         piece_scores=np.concatenate([np.zeros(0), *(part.piece_scores for part in parts)]),
         words=np.concatenate([np.zeros(0), *(part.words for part in parts)]),
         counts=np.concatenate([np.zeros((0, terms.ids.size)), *(part.counts for part in parts)]),
@@ -133,18 +133,18 @@ def _chosen_pieces(chunks: Sequence[_ReadChunk]) -> list[NDArray[np.bool_]]:
     return np.split(chosen, np.cumsum(sizes)[:-1])
 
 
-def _atoms_of(one: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -> Atoms:
+def _atoms_of(chunk: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -> Atoms:
     """The atoms of one chunk's chosen pieces, without those that end in a gap between chunks."""
-    atoms, pieces = one.atoms, one.pieces
+    atoms, pieces = chunk.atoms, chunk.pieces
     piece_of = np.repeat(np.arange(len(pieces)), atoms.per_piece)
     ends = pieces.starts[0] + np.cumsum(atoms.characters)
-    kept = np.flatnonzero(chosen[piece_of] & (ends <= one.reach))
+    kept = np.flatnonzero(chosen[piece_of] & (ends <= chunk.reach))
     return Atoms(
-        notes=np.full(kept.size, one.note),
+        notes=np.full(kept.size, chunk.note),
         starts=(ends - atoms.characters)[kept],
         ends=ends[kept],
         runs=np.zeros(kept.size, np.int64),
-        piece_scores=one.chunk.piece_scores[piece_of[kept]],
+        piece_scores=chunk.chunk.piece_scores[piece_of[kept]],
         words=atoms.words[kept],
         counts=_counts(atoms, pieces, piece_of, terms)[kept],
     )

@@ -66,7 +66,7 @@ def score(atoms: Atoms, terms: WeighedTerms, best_lexical: float) -> NDArray[np.
 
 
 def _matched(atoms: Atoms, context: Sequence[float], weights: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    """BM25F over each atom and the atoms around it, as a field_weight of ``total``."""
+    """BM25F over each atom and the atoms around it, as a share of ``total``."""
     occurring = np.flatnonzero(atoms.counts.any(axis=0))
     table = np.column_stack([atoms.counts[:, occurring], atoms.words, np.ones(len(atoms))])
     table = _with_context(table, atoms.runs, context)

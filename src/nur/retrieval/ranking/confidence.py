@@ -42,7 +42,7 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelevanceModel:
-    """Predicts whether the store answers the question, from its best hit."""
+    """Coefficients of the probability that the store answers; each is named after its input."""
 
     bias: float
     cosine: float = 0.0  #: of the best piece, by the packaged model
@@ -53,7 +53,7 @@ class RelevanceModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstHitModel:
-    """Predicts whether the first hit is the right one, given that the store answers."""
+    """Coefficients of the probability that the first hit is the right one, given that the store answers."""
 
     bias: float
     score: float
@@ -64,11 +64,11 @@ class FirstHitModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerModel:
-    """Both models, and how they combine to one probability."""
+    """Both models, and how they combine into one probability."""
 
     relevance: RelevanceModel
     first_hit: FirstHitModel
-    power: int  #: of relevance
+    power: int  #: exponent of the relevance
     platt_bias: float
     platt_slope: float
 
@@ -100,7 +100,7 @@ def answer_model_of(embedding_version: str) -> AnswerModel:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a question's content words each hit contains."""
+    """Coverage of a question's content words by each hit."""
 
     missing: NDArray[np.float64]  #: weight of the heaviest missing word; those of all words sum to 1
     matched_words: NDArray[np.float64]  #: log1p of the number of words that are there
@@ -130,14 +130,14 @@ def relevance(
 def answer_confidence(notes: Sequence[Ranked], model: AnswerModel) -> float:
     """Probability that the first hit answers; `notes` are best first, one hit per note, at least one."""
     best, weights = notes[0], model.first_hit
-    behind = best.score - np.array([one.score for one in notes[1 : 1 + COMPETITORS]])
-    lead = behind[:FOLLOWERS].mean() if behind.size else best.score
+    gaps = best.score - np.array([one.score for one in notes[1 : 1 + COMPETITORS]])
+    lead = gaps[:FOLLOWERS].mean() if gaps.size else best.score
     is_right = _probability(
         np.array(
             weights.bias
             + weights.score * best.score
             + weights.lead * lead
-            + weights.close * (behind < CLOSE).sum() / COMPETITORS
+            + weights.close * (gaps < CLOSE).sum() / COMPETITORS
             + weights.matched_words * best.matched_words
         )
     )

@@ -49,7 +49,7 @@ class PieceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ModelEvidence:
-    """How near the store's own model sees the candidates to the question."""
+    """Similarity of the candidates to the question, by the store's own model."""
 
     cosines: Mapping[ChunkKey, float]  #: of chunks
     vectors: Mapping[ChunkKey, bytes] = field(default_factory=dict)  #: of their pieces, where the model embeds pieces

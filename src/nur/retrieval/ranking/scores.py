@@ -82,7 +82,7 @@ class Meaning:
     weight: float  #: of the cosine
     by_model: NDArray[np.float64]  #: what the store's own model adds to each piece's score
     whole_by_model: NDArray[np.float64]  #: what it adds to the score of each piece's chunk
-    dilution: float  #: added to the score of a whole chunk of several pieces, whose mean vector is diluted
+    dilution: float  #: added to the score of a chunk of several pieces, because most of it does not answer
 
 
 def score_pieces(

@@ -63,7 +63,7 @@ class SimilarWords:
 
     @property
     def room(self) -> int:
-        """How many more words may be added."""
+        """Number of words that may still be added."""
         return MOST_WORDS - len(self.ids)
 
     def read(self, words: Sequence[StoredWord], terms: Iterable[QueryTerm], table: TokenTable) -> list[SimilarTerm]:

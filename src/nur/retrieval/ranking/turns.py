@@ -210,11 +210,11 @@ def _from_neighbours(turns: Turns, pieces: PieceScores) -> NDArray[np.float64]:
 
 def _from_speakers(turns: Turns, question: str) -> NDArray[np.float64]:
     """Each turn's penalty if the question is about another speaker, and all turns' bonus if it asks what was said."""
-    asked, named = asked_speaker(question), names(question)
+    asked, question_words = asked_speaker(question), names(question)
     change = np.full(len(turns.roles), SAID_BONUS if asked.asks_what_was_said else 0.0)
     if asked.role is not None:
         change -= OTHER_ROLE * ((turns.roles != asked.role) & (turns.roles != ""))
-    is_named = np.array([name is not None and not named.isdisjoint(name.split()) for name in turns.speakers])
+    is_named = np.array([name is not None and not question_words.isdisjoint(name.split()) for name in turns.speakers])
     if is_named.any():
         has_name = np.array([name is not None for name in turns.speakers])
         change -= OTHER_SPEAKER * (has_name & ~is_named)

@@ -161,13 +161,13 @@ def _rows(note: Note, text: str) -> list[StatementRow]:
 
 
 def _statements(note: Note, text: str, kinds: frozenset[StatementKind]) -> list[Statement]:
-    found = find_statements(text, kinds)
-    if any(one.kind is StatementKind.INSTRUCTION for one in found):
-        return found
+    statements = find_statements(text, kinds)
+    if any(one.kind is StatementKind.INSTRUCTION for one in statements):
+        return statements
     declared = _DECLARED.get(note.meta.type or "") if note.kind is Kind.MEMORY else None
     if declared is None and note.meta.retention is Retention.UNTIL_RESOLVED:
         declared = StatementKind.QUESTION
-    return found if declared is None else whole(text, declared)
+    return statements if declared is None else whole(text, declared)
 
 
 STATEMENTS = Deriver("note_statements", VERSION, _rows)

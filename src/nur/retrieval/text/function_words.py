@@ -1,4 +1,4 @@
-"""Function words of several languages: words that carry grammar rather than content.
+"""Function words of several languages (words that carry grammar rather than content), and a test for English.
 
 Questions consist mostly of them, and their idf misleads: "what" is rare in text that states facts, and every word of a
 Hindi question is rare in an English store. The lists are casefolded and spelt as people write to an agent, with and

@@ -122,7 +122,7 @@ def _ids(text: str) -> npt.NDArray[np.uint32]:
 
 
 def count(text: str) -> int:
-    """How many tokens the text has."""
+    """Number of tokens in a text."""
     return len(_ids(_encodable(text)))
 
 

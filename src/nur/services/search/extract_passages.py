@@ -97,16 +97,16 @@ def _passage_chunks(ranked: Sequence[Ranked], best: Sequence[HitGroup]) -> list[
     return [one for one in ranked if one.note_id in shown and not _is_short(one)][:PASSAGE_CHUNKS]
 
 
-def passage_note(found: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:
+def passage_note(candidates: Sequence[tuple[Ranked, ChunkWithNote]]) -> PassageNote:
     """A note to take passages from, given its chunks among the candidates, best first."""
     chunks = [
         PassageChunk(
             read.stored.chunk.start_char, read.stored.chunk.content, read.pieces, read.atoms, ranked.piece_scores
         )
-        for ranked, read in found
+        for ranked, read in candidates
     ]
     in_order = sorted(chunks, key=lambda chunk: chunk.start)
-    return PassageNote(str(found[0][0].note_id), found[0][0].score, in_order)
+    return PassageNote(str(candidates[0][0].note_id), candidates[0][0].score, in_order)
 
 
 def expanded(read: ChunkWithNote) -> ExpandedChunk | None:
@@ -122,8 +122,8 @@ def chunk_id_of(read: ChunkWithNote) -> str:
     return chunk_public_id(note.public_id, stored.chunk.index, stored.content_hash)
 
 
-def _is_short(one: Ranked) -> bool:
-    return not one.candidate.is_chunked and one.candidate.characters <= SHORT_NOTE
+def _is_short(ranked: Ranked) -> bool:
+    return not ranked.candidate.is_chunked and ranked.candidate.characters <= SHORT_NOTE
 
 
 def with_neighbours(hits: Sequence[Hit], read: Mapping[ChunkKey, ChunkWithNote], max_chars: int) -> list[Hit]:
@@ -240,14 +240,14 @@ def _first_words(passage: Passage, characters: int) -> Passage:
     return replace(passage, text=passage.text[:end], end_char=passage.start_char + end)
 
 
-def _opening(one: Ranked, read: Mapping[ChunkKey, ChunkWithNote]) -> Passage:
-    """The passage of a hit that has none: a short note whole, else the chunk's first sentences, at least one."""
-    chunk = read[one.candidate.chunk_key].stored.chunk
+def _opening(ranked: Ranked, read: Mapping[ChunkKey, ChunkWithNote]) -> Passage:
+    """What to show of a hit without passages: a short note whole, else the chunk's first sentences, at least one."""
+    chunk = read[ranked.candidate.chunk_key].stored.chunk
     end = len(chunk.content)
-    if not _is_short(one):
+    if not _is_short(ranked):
         ends = [atom.end for atom in find_atoms(chunk.content[: 2 * EXCERPT + LONGEST_ATOM])]
         end = max((end for end in ends if end <= EXCERPT), default=ends[0] if ends else 0)
-    return Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, one.score)
+    return Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, ranked.score)
 
 
 def _hit(
@@ -256,15 +256,15 @@ def _hit(
     passages: Sequence[Passage],
     rerank_score: float | None,
 ) -> Hit:
-    one, chunk = group.shown, read.stored.chunk
+    shown, chunk = group.shown, read.stored.chunk
     return Hit(
         note=read.note,
         chunk_key=read.stored.chunk_key,
         chunk_id=chunk_id_of(read),
         chunk=chunk,
-        score=one.score,
-        rrf_score=one.rrf_score,
-        ranks=one.ranks,
+        score=shown.score,
+        rrf_score=shown.rrf_score,
+        ranks=shown.ranks,
         passages=tuple(passages),
         item_id=uuid4(),
         rerank_score=rerank_score,

@@ -1,4 +1,4 @@
-"""The vectors to search with: those of static models weigh a question's words by how telling they are here.
+"""Embed a question for search; static models weigh its words by their rarity in this store.
 
 A static model embeds a text as the plain mean of its tokens. In a question the common ones drown the rest: "When did
 Caroline go to the support group?" is mostly "when did Caroline go to the" when half the store is about Caroline. So a
@@ -59,8 +59,8 @@ def token_weights(occurrences: NDArray[np.float64], stored: float, general: NDAr
 
 #: The share of the stored text that a word without terms, such as a question mark, is taken to have.
 COMMONPLACE = 0.05
-#: A telling word in more than this share of the pieces is left out of a question to a sentence model, where it would
-#: count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
+#: A content word in more than this share of the pieces is left out of the question for a sentence model, where it
+#: would count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
 EVERYWHERE = 0.08
 LEAST_PIECES = 100  #: of a store whose words can be told common
 
@@ -121,7 +121,7 @@ def _unit(vector: Floats) -> Floats | None:
 
 
 def _without_commonplaces(question: str, corpus: CorpusStatistics) -> str:
-    """The question without telling words that are everywhere in this store; all of it when nothing would be left."""
+    """The question without content words that are common in this store; the whole question if none would be left."""
     if corpus.pieces < LEAST_PIECES:
         return question
     kept = [word for word in question.split() if not _is_commonplace(word, corpus)]
@@ -137,9 +137,10 @@ def _is_commonplace(word: str, corpus: CorpusStatistics) -> bool:
 
 
 def _importance(word: str) -> float:
-    """What a word weighs before the store's statistics.
+    """Weight of a word without the store's statistics: lower for function words that are not English.
 
-    Those of an English store, and the model's own, know English function words; others would be rare and telling there.
+    English ones are common in the statistics of an English store, and of the model; others would be rare there and
+    weigh too much.
     """
     words = {term.word for term in ANALYZER.terms(word)}
     return FUNCTION_WORD_WEIGHT if words and words <= FUNCTION_WORDS and not words & ENGLISH else 1.0

@@ -1,4 +1,4 @@
-"""The vector of a question: telling words count more, and what is everywhere in a store less."""
+"""The vector of a question: rare words count more, and what is everywhere in a store less."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ async def test_a_static_model_is_asked_only_where_there_is_nothing_to_weigh() ->
     [
         ("what did Aga drink", corpus(aga=round(EVERYWHERE * PIECES) + 1), "what did drink"),
         ("what did Aga drink", corpus(aga=round(EVERYWHERE * PIECES)), "what did Aga drink"),  # not quite everywhere
-        ("what did Aga drink", corpus(what=900), "what did Aga drink"),  # a function word is no telling word
+        ("what did Aga drink", corpus(what=900), "what did Aga drink"),  # a function word is not a content word
         ("Aga ?", corpus(aga=900), "?"),  # a mark is no word
         ("Aga", corpus(aga=900), "Aga"),  # nothing would be left
         ("Aga drinks", corpus(LEAST_PIECES, aga=90), "drinks"),
