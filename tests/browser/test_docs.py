@@ -48,5 +48,5 @@ async def test_every_route_can_be_reached_from_the_contents(page: Page, empty_se
     await route.get_by_role("button", name="Send").click()
     await expect(route.locator("form")).to_contain_text('"conversations": []')
     await route.get_by_text("Errors", exact=True).click()
-    await expect(route).to_contain_text("422 Not as the schema says")
+    await expect(route).to_contain_text("422 Does not match the schema")
     await expect(page.get_by_label("Token")).to_be_hidden()

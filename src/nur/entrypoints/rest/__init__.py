@@ -1,1 +1,1 @@
-"""REST under /v2: FastAPI routes that translate, with problem+json errors and an OpenAPI description."""
+"""REST API under /v2: FastAPI routes that call the services, problem+json errors and an OpenAPI description."""

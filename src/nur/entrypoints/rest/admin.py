@@ -1,4 +1,4 @@
-"""Administration: the vector index, the embedding model, the outbox, counts and the trash."""
+"""Admin routes: vector index, embedding model, outbox, counts and trash."""
 
 from typing import Self
 
@@ -21,15 +21,13 @@ router = APIRouter(prefix="/v2/admin", tags=["admin"])
 
 
 class RebuildIn(Body):
-    """How to rebuild."""
+    """Options of a rebuild."""
 
-    rechunk: Flag = Field(
-        default=False, description="chunk notes again whose chunking policy changed", examples=[False]
-    )
+    rechunk: Flag = Field(default=False, description="re-chunk notes whose chunking policy changed", examples=[False])
 
 
 class RebuildOut(BaseModel):
-    """How a rebuild stands; in the end chunks = rebuilt + missing_vectors + errors."""
+    """Progress of a rebuild. At the end, chunks = rebuilt + missing_vectors + errors."""
 
     state: RebuildState
     chunks: int
@@ -41,24 +39,24 @@ class RebuildOut(BaseModel):
 
     @classmethod
     def of(cls, report: RebuildReport) -> "RebuildOut":
-        """From the service's report."""
+        """Build it from the service's report."""
         return cls(**{name: getattr(report, name) for name in cls.model_fields})
 
 
 @router.post("/index/rebuild", status_code=202, response_model=RebuildOut, responses=documented())
 async def start_rebuild(services: OpenServices, body: RebuildIn | None = None) -> Response:
-    """Rebuild the vector index from stored vectors, while the server goes on; makes no embedding call."""
+    """Rebuild the vector index from stored vectors while the server runs. Makes no embedding call."""
     return answered(RebuildOut.of(await services.rebuild.start(rechunk=body is not None and body.rechunk)), 202)
 
 
 @router.get("/index/rebuild", response_model=RebuildOut, responses=documented())
 async def rebuild_progress(services: OpenServices) -> Response:
-    """How the rebuild stands."""
+    """Progress of the rebuild."""
     return answered(RebuildOut.of(await services.rebuild.status()))
 
 
 class DeadLetterOut(BaseModel):
-    """A job that was given up."""
+    """An indexing job that failed too often."""
 
     note_id: str | None
     revision: int
@@ -67,7 +65,7 @@ class DeadLetterOut(BaseModel):
 
 
 class OutboxOut(BaseModel):
-    """What waits to be indexed."""
+    """Jobs that wait for the index worker."""
 
     pending: int
     dead: int
@@ -77,7 +75,7 @@ class OutboxOut(BaseModel):
 
     @classmethod
     def of(cls, report: OutboxReport) -> "OutboxOut":
-        """From the service's report."""
+        """Build it from the service's report."""
         backlog = report.backlog
         return cls(
             pending=backlog.pending,
@@ -93,24 +91,24 @@ class OutboxOut(BaseModel):
 
 @router.get("/outbox", response_model=OutboxOut, responses=documented())
 async def outbox(services: OpenServices) -> Response:
-    """What waits to be indexed, and what was given up."""
+    """Jobs that wait for the index worker, and dead letters."""
     return answered(OutboxOut.of(await services.inspect_outbox()))
 
 
 class Retried(BaseModel):
-    """How many dead letters are tried again."""
+    """How many dead letters are retried."""
 
     retried: int
 
 
 @router.post("/outbox/retry", response_model=Retried, responses=documented())
 async def retry_outbox(services: OpenServices) -> Response:
-    """Try every dead letter again."""
+    """Retry every dead letter."""
     return answered(Retried(retried=await services.inspect_outbox.retry_dead()))
 
 
 class StatsOut(BaseModel):
-    """What is stored; what is in the trash or has expired does not count."""
+    """Counts of stored notes, without the trash and expired notes."""
 
     notes: dict[Kind, int] = Field(description="by kind")
     projects: dict[str, int] = Field(description="by project, largest first; notes without one are left out")
@@ -118,7 +116,7 @@ class StatsOut(BaseModel):
 
 @router.get("/stats", response_model=StatsOut, responses=documented())
 async def stats(services: OpenServices, caller: CurrentCaller) -> Response:
-    """How many notes of each kind and of each project there are."""
+    """Count notes by kind and by project."""
     kinds = await services.list_notes.count(caller, Facet.KIND)
     projects = await services.list_notes.count(caller, Facet.PROJECT)
     named = sorted(((name, count) for name, count in projects.items() if name), key=lambda one: (-one[1], one[0]))
@@ -140,7 +138,7 @@ class TrashOut(BaseModel):
 
 @router.get("/trash", response_model=TrashOut, responses=documented())
 async def trash(services: OpenServices, caller: CurrentCaller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """What was deleted and can be restored."""
+    """List deleted notes that can be restored."""
     page = await services.trash.list(caller, limit=limit, characters=PREVIEW, cursor=cursor)
     notes = [NoteOut.of(note, preview=text) for note, text in page.notes]
     return answered(TrashOut(notes=notes, next_cursor=page.next_cursor))
@@ -148,7 +146,7 @@ async def trash(services: OpenServices, caller: CurrentCaller, limit: Limit = 50
 
 @router.post("/trash/restore", response_model=Receipt, responses=documented(404, 409))
 async def restore_note(body: NoteNamed, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Bring a deleted note back under its id."""
+    """Restore a deleted note under its id."""
     stored = await services.trash.restore(body.note_id, caller)
     return answered(Receipt.of(stored), ETag=etag(stored.note.revision))
 
@@ -161,27 +159,27 @@ async def purge_note(body: NoteNamed, services: OpenServices, caller: CurrentCal
 
 
 class ReembedIn(Body):
-    """Which model to move to."""
+    """The model to switch to."""
 
     to: str = Field(
         min_length=1,
         max_length=200,
         pattern=NO_NUL,
         examples=["openai:text-embedding-3-small:1536"],
-        description="models, local, openai (as the settings say), or provider:model:dimensions",
+        description="models, local, openai (as configured), or provider:model:dimensions",
     )
 
 
 class ComparisonOut(BaseModel):
-    """How alike the two models answer."""
+    """How similar the results of the two models are."""
 
-    questions: int
-    same_top: float = Field(description="share of the previous model's ten best that the new one has among its own")
-    found_itself: float = Field(description="share of questions whose own chunk the new model has among its ten best")
+    questions: int = Field(description="number of test queries")
+    same_top: float = Field(description="mean share of the previous model's top ten that is in the new model's top ten")
+    found_itself: float = Field(description="share of test queries whose source chunk is in the new model's top ten")
 
 
 class ReembeddedOut(BaseModel):
-    """What the last completed re-embedding did."""
+    """Result of the last completed re-embedding."""
 
     from_version: str
     to_version: str
@@ -190,20 +188,22 @@ class ReembeddedOut(BaseModel):
 
 
 class EmbeddingOut(BaseModel):
-    """The store's model, and how a move to another one stands."""
+    """The store's model, and the progress of a switch to another one."""
 
     embedding_version: str = Field(examples=["local:wordllama-l2-supercat:256"])
-    held_versions: dict[str, int] = Field(description="chunk vectors by model; those of others allow a way back")
+    held_versions: dict[str, int] = Field(
+        description="stored chunk vectors by model; the store can switch back to a model that has vectors"
+    )
     state: ReembedState
-    to_version: str | None = Field(description="the model that everything is being embedded with")
-    done: int = Field(description="chunks that have a vector of it")
+    to_version: str | None = Field(description="the model that is being switched to")
+    done: int = Field(description="chunks that have a vector of that model")
     total: int
     error: str | None
     last: ReembeddedOut | None
 
     @classmethod
     def of(cls, status: EmbeddingStatus) -> Self:
-        """From the service's report."""
+        """Build it from the service's report."""
         report = status.report
         return cls(
             embedding_version=status.version,
@@ -219,33 +219,33 @@ class EmbeddingOut(BaseModel):
 
 @router.get("/embedding", response_model=EmbeddingOut, responses=documented())
 async def embedding(services: OpenServices) -> Response:
-    """The store's model, which others there are vectors of, and how a move to another one stands."""
+    """The store's model, the models that have vectors, and the progress of a switch."""
     return answered(EmbeddingOut.of(await services.reembed.status()))
 
 
 @router.post("/embedding", status_code=202, response_model=EmbeddingOut, responses=documented(409))
 async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response:
-    """Embed everything with another model while the server goes on, then switch in one step.
+    """Embed everything with another model while the server runs, then switch atomically.
 
-    Called again, it continues.
+    After an interruption, the same call continues.
     """
     await services.reembed.start(body.to)
     return answered(EmbeddingOut.of(await services.reembed.status()), 202)
 
 
 class EmbeddingHealthOut(BaseModel):
-    """What a small test embedding showed."""
+    """Result of a small test embedding."""
 
     embedding_version: str
     healthy: bool
     latency_ms: int
-    dimensions: int | None = Field(description="of the test embedding")
+    dimensions: int | None = Field(description="dimensions of the test embedding")
     key_configured: bool = Field(description="whether OPENAI_API_KEY is set")
     error: str | None
 
     @classmethod
     def of(cls, report: EmbeddingReport) -> Self:
-        """From the service's report."""
+        """Build it from the service's report."""
         probe = report.probe
         return cls(
             embedding_version=report.model.version,
@@ -259,17 +259,17 @@ class EmbeddingHealthOut(BaseModel):
 
 @router.get("/embedding/health", response_model=EmbeddingHealthOut, responses=documented())
 async def embedding_health(services: OpenServices) -> Response:
-    """Embed a small text now and report whether the model works. A hosted model is asked each time."""
+    """Embed a small text now and report whether the model works. Every call sends a request to a hosted model."""
     return answered(EmbeddingHealthOut.of(await services.embedding_health()))
 
 
 class Forgotten(BaseModel):
-    """How many chunk vectors were forgotten, by model."""
+    """How many chunk vectors were deleted, by model."""
 
     forgotten: dict[str, int]
 
 
 @router.post("/embedding/purge", response_model=Forgotten, responses=documented(409))
 async def purge_other_vectors(services: OpenServices) -> Response:
-    """Forget the vectors of all models but the store's own: no way back from then on."""
+    """Delete the vectors of all models but the store's own. The store can then no longer switch back."""
     return answered(Forgotten(forgotten=await services.reembed.purge()))

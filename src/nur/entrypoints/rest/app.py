@@ -1,4 +1,4 @@
-"""The REST application: routes, errors, and what keeps a request within bounds."""
+"""The REST application: routes, error handlers and body limits."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ DESCRIPTION = """Notes, events and searches over one store. Everything stored is
 Errors are `application/problem+json` with a stable `code`; `retryable` says whether the same call may succeed later.
 Writes take an `Idempotency-Key`; edits and deletes take `If-Match` with the `ETag` that was read."""
 ROUTERS = (
-    uploads.router,  # before the routes that take JSON at the same address
+    uploads.router,  # before the routes that take JSON at the same path
     create.router,
     artifacts.router,
     conversations.router,
-    versions.router,  # before the notes: an id may hold slashes
+    versions.router,  # before notes, whose ids may contain slashes
     notes.router,
     searches.router,
     context.router,
@@ -67,18 +67,18 @@ ROUTERS = (
 
 
 def make_rest(provide: ServicesProvider, *, needs_token: bool = False) -> ASGIApp:
-    """The application; it answers when the services are open, and no error leaves it but as an answer."""
+    """Return the application. It turns every error into a response."""
     return Contained(make_fastapi(provide, needs_token=needs_token))
 
 
 def make_fastapi(provide: ServicesProvider, *, needs_token: bool = False) -> FastAPI:
-    """The routes alone; `needs_token`: the server in front of them asks for one, and the description says so."""
+    """Return the FastAPI application. With `needs_token` the OpenAPI description requires a bearer token."""
     app = FastAPI(
         title="Nur",
         version=version("nur-memory"),
         description=DESCRIPTION,
         redirect_slashes=False,
-        docs_url=None,  # the page at /docs is ours: FastAPI's loads its scripts from elsewhere
+        docs_url=None,  # /docs is our own page: FastAPI's loads scripts from a CDN
         redoc_url=None,
         generate_unique_id_function=operation_id,
     )
@@ -97,26 +97,26 @@ def make_fastapi(provide: ServicesProvider, *, needs_token: bool = False) -> Fas
 
 
 class BodyLimit:
-    """Stops reading a body that is too large; those of `streamed` paths may have any size."""
+    """Answers 413 to a body that is too large. Bodies of `streamed` paths may have any size."""
 
     def __init__(self, app: ASGIApp, streamed: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._streamed = streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count what comes in."""
+        """Count the bytes of the body as they are read."""
         if scope["type"] != "http" or scope["path"] in self._streamed:
             await self._app(scope, receive, send)
             return
-        announced = Headers(scope=scope).get("content-length", "0")
-        left = MOST_BODY_BYTES
-        too_large = announced.isdigit() and int(announced[:20]) > left
+        content_length = Headers(scope=scope).get("content-length", "0")
+        remaining = MOST_BODY_BYTES
+        too_large = content_length.isdigit() and int(content_length[:20]) > remaining
 
         async def counted() -> Message:
-            nonlocal left
+            nonlocal remaining
             message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0 or too_large:
+            remaining -= len(message.get("body", b""))
+            if remaining < 0 or too_large:
                 raise HTTPException(413, TOO_LARGE)
             return message
 
@@ -124,16 +124,16 @@ class BodyLimit:
 
 
 class Contained:
-    """Gives each request a trace id; a bug is logged where it happened, without its text, and goes no further."""
+    """Gives each request a trace id, and logs an unexpected exception's origin, without its message."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; the application inside has answered before it raises."""
+        """Handle the request. The inner application responds before it raises."""
         with traced() as call_id:
             scope.setdefault("state", {})["call_id"] = call_id
             try:
                 await self._app(scope, receive, send)
-            except Exception:  # noqa: BLE001  # the client has its answer, the log learns where
+            except Exception:  # noqa: BLE001  # the client already has a response
                 log.crash("request_crashed", method=scope.get("method", ""))

@@ -1,4 +1,4 @@
-"""/v2/export and /v2/import: every note, one JSON object a line."""
+"""/v2/export and /v2/import: all notes, one JSON object per line."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from nur.services.archive.import_notes import ImportReport
 router = APIRouter(prefix="/v2", tags=["archive"])
 
 NDJSON = "application/x-ndjson"
-#: Its body may have any size: it is read line by line.
+#: The body may have any size, because it is read line by line.
 IMPORT_PATH = "/v2/import"
 _LINES: Responses = {200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "The lines"}}
 
@@ -33,19 +33,21 @@ class FailureOut(BaseModel):
 
 
 class ImportOut(BaseModel):
-    """What came of an import."""
+    """Result of an import."""
 
     created: int
     updated: int
-    unchanged: int = Field(description="stored already, maybe under another id")
-    kept: int = Field(description="not touched: the store's revision is newer, or another one of the same number")
+    unchanged: int = Field(description="already stored, possibly under another id")
+    kept: int = Field(
+        description="not imported: the store has a newer revision, or a different one with the same number"
+    )
     failed: int
     failures: list[FailureOut] = Field(description="the first hundred")
-    complete: bool = Field(description="the body ended with the last line of an export; false: it was cut")
+    complete: bool = Field(description="the body ended with the last line of an export; false: it was truncated")
 
     @classmethod
     def of(cls, report: ImportReport) -> "ImportOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(
             **{outcome.value: report.outcomes[outcome] for outcome in ImportOutcome},
             failed=report.failed,
@@ -56,7 +58,7 @@ class ImportOut(BaseModel):
 
 @router.get("/export", response_class=StreamingResponse, responses={**_LINES, **documented()})
 async def export_notes(services: OpenServices, caller: CurrentCaller) -> StreamingResponse:
-    """Every note with its previous texts, the trash included, to be imported again; its last line says `end`."""
+    """Export every note with its previous texts, including the trash. The last line has the type `end`."""
     return StreamingResponse(services.export_notes(caller), media_type=NDJSON)
 
 
@@ -70,9 +72,9 @@ async def import_notes(
     request: Request,
     services: OpenServices,
     caller: CurrentCaller,
-    dry_run: Annotated[bool, Query(description="say what would be done, and store nothing")] = False,
+    dry_run: Annotated[bool, Query(description="report what would be done, and store nothing")] = False,
 ) -> Response:
-    """Store the notes of an export, under their ids. What is stored already stays: the same import may be repeated.
+    """Store the notes of an export under their ids. Existing notes stay, so the same import can be repeated.
 
     A line that cannot be imported is reported and does not stop the others.
     """
@@ -80,7 +82,7 @@ async def import_notes(
 
 
 async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """The body as it comes in. Raises HTTPException when it stops for too long, BadRequest when it is cut off."""
+    """Yield the body as it arrives. Raises HTTPException on a timeout, BadRequest if the client disconnects."""
     stream = request.stream()
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Artifacts: documents, e-mails, chats and transcripts as text."""
+"""Artifact routes: documents, e-mails, chats and transcripts, sent as text."""
 
 from typing import Annotated, Literal
 
@@ -21,17 +21,17 @@ Person = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
 
 
 class ArtifactSource(Body):
-    """Where an artifact comes from; with an id, it is replaced when it is stored again."""
+    """Where an artifact comes from. With an id, storing it again replaces it."""
 
     system: str = Field(min_length=1, max_length=100, pattern=SOMETHING, examples=["gmail"])
     id: Annotated[str, Field(min_length=1, max_length=500, pattern=NO_NUL)] | None = Field(
-        default=None, description="its id there", examples=["18c2f"]
+        default=None, description="the artifact's id in that system", examples=["18c2f"]
     )
     url: Url | None = Field(default=None, examples=["https://example.com/mail/18c2f"])
 
 
 class ArtifactIn(NoteFields):
-    """An artifact to store, as `artifact_ingest` does. Long texts are cut into chunks."""
+    """An artifact to store, as the tool `artifact_ingest` does. Long texts are chunked."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -54,8 +54,8 @@ class ArtifactIn(NoteFields):
     author: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)] | None = None
     participants: list[Person] = Field(default_factory=list, max_length=100)
 
-    def description(self, zone: Zone) -> NoteMetadata:
-        """As the services speak of it; a time without an offset is in `zone`."""
+    def note_metadata(self, zone: Zone) -> NoteMetadata:
+        """Return the note's metadata; a time without an offset is in `zone`."""
         return NoteMetadata(
             type=self.type,
             title=self.title,
@@ -65,7 +65,7 @@ class ArtifactIn(NoteFields):
             agent=self.agent,
             scope=self.scope,
             importance=self.importance,
-            occurred_at=self.happened(zone),
+            occurred_at=self.occurred(zone),
             source_system=self.source.system,
             source_id=self.source.id,
             source_url=self.source.url,
@@ -79,7 +79,7 @@ async def add_artifact(body: ArtifactIn, services: OpenServices, write: CurrentW
     return await write(
         lambda: services.ingest(
             body.text,
-            body.description(services.zone),
+            body.note_metadata(services.zone),
             body.protection(),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
@@ -88,16 +88,16 @@ async def add_artifact(body: ArtifactIn, services: OpenServices, write: CurrentW
 
 
 class ReembeddedArtifactOut(BaseModel):
-    """An artifact with new vectors."""
+    """An artifact that was embedded again."""
 
     note_id: str
     chunk_count: int
-    embedding_version: str = Field(description="of the model that embedded it")
+    embedding_version: str = Field(description="the model that embedded it")
     index_state: IndexState
 
     @classmethod
     def of(cls, done: ReembeddedArtifact) -> "ReembeddedArtifactOut":
-        """From the service's."""
+        """Build it from the service's result."""
         note = done.stored.note
         return cls(
             note_id=note.public_id,
@@ -111,5 +111,5 @@ class ReembeddedArtifactOut(BaseModel):
 async def reembed_artifact(
     artifact_id: Annotated[str, Path(min_length=1, max_length=100)], services: OpenServices, caller: CurrentCaller
 ) -> Response:
-    """Embed an artifact again with the store's model, and answer when that is done."""
+    """Embed an artifact again with the store's model. Returns when that is done."""
     return answered(ReembeddedArtifactOut.of(await services.reembed_artifact(artifact_id, caller)))

@@ -1,4 +1,4 @@
-"""What was said and what changed, in the order of time."""
+"""Timeline and change log routes."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from nur.domain.changes import ChangeKind
 from nur.domain.notes import Kind
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import Bound, located
+from nur.entrypoints.rest.fields import Bound, as_utc
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import Cursor, NextCursor
 from nur.services.notes.list_changes import ListedChange
@@ -21,9 +21,9 @@ Words = Annotated[str | None, Query(min_length=1, max_length=500)]
 
 
 class EntryOut(BaseModel):
-    """What was said or happened at a time."""
+    """A quote of what was said or happened, with its date."""
 
-    first_day: date = Field(description="of the time that the quote names, else the day it was said")
+    first_day: date = Field(description="first day of the time that the quote names, else the day it was said")
     last_day: date
     ts: datetime = Field(description="when it was said")
     note_id: str
@@ -33,7 +33,7 @@ class EntryOut(BaseModel):
 
     @classmethod
     def of(cls, one: TimelineEntry) -> "EntryOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(
             first_day=one.window.first,
             last_day=one.window.last,
@@ -46,7 +46,7 @@ class EntryOut(BaseModel):
 
 
 class TimelineOut(BaseModel):
-    """Entries, oldest first; the next page holds what was said earlier."""
+    """Entries, oldest first. The next page has earlier entries."""
 
     entries: list[EntryOut]
     next_cursor: NextCursor
@@ -57,17 +57,17 @@ class ChangeOut(BaseModel):
 
     at: datetime
     change: ChangeKind
-    note_id: str | None = Field(description="null: the note was erased, and its id would have told something")
-    kind: Kind | None = Field(description="of the note; null: it was erased")
+    note_id: str | None = Field(description="null: the note was erased, and its id would reveal what it held")
+    kind: Kind | None = Field(description="kind of the note; null: it was erased")
     title: str | None
     by: str
-    before: str | None = Field(description="of a replaced text: the text before; null where it is no longer kept")
-    after: str | None = Field(description="the text after it, of notes that are not in the trash")
+    before: str | None = Field(description="the previous text, if it was replaced; null if it is no longer kept")
+    after: str | None = Field(description="the text after the change; null for notes in the trash")
     superseded_by: str | None
 
     @classmethod
     def of(cls, one: ListedChange) -> "ChangeOut":
-        """From the service's."""
+        """Build it from the service's result."""
         change, note = one.change, one.note
         return cls(
             at=change.at,
@@ -83,11 +83,11 @@ class ChangeOut(BaseModel):
 
 
 class ChangesOut(BaseModel):
-    """A page of changes in the order in which they were committed, or the latest first."""
+    """A page of changes in commit order, or latest first."""
 
     changes: list[ChangeOut]
     cursor: str = Field(
-        description="send it with the same order: oldest first, it leads to what came later, now or at any time"
+        description="for the next page in the same order; with oldest first, it also finds changes made later"
     )
     has_more: bool
 
@@ -96,16 +96,16 @@ class ChangesOut(BaseModel):
 async def timeline(
     services: OpenServices,
     caller: CurrentCaller,
-    query: Annotated[Words, Query(description="what a search finds, in the order of time")] = None,
+    query: Annotated[Words, Query(description="only results of this search, by time")] = None,
     about: Annotated[Words, Query(description="only notes with these words")] = None,
     when: Annotated[str | None, Query(max_length=100, description="2026-05, 2026-05-07 or last week")] = None,
     conversation_id: Annotated[str | None, Query(min_length=1, max_length=100)] = None,
-    kind: Annotated[list[Kind] | None, Query(max_length=5, description="several may be named; else all")] = None,
+    kind: Annotated[list[Kind] | None, Query(max_length=5, description="may be repeated; default: all")] = None,
     project: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
     cursor: Cursor = None,
 ) -> Response:
-    """One dated line for each note. Without a query: those said last, page by page."""
+    """List one dated entry per note. Without a query: the most recent ones, page by page."""
     request = TimelineRequest(
         caller=caller,
         query=query,
@@ -125,16 +125,16 @@ async def timeline(
 async def changes(
     services: OpenServices,
     caller: CurrentCaller,
-    since: Annotated[Bound | None, Query(description="only changes made from then on")] = None,
-    until: Annotated[Bound | None, Query(description="only changes made before then")] = None,
-    order: Annotated[Literal["oldest", "newest"], Query(description="which come first")] = "oldest",
-    cursor: Annotated[str | None, Query(max_length=40, description="the cursor of the page before")] = None,
+    since: Annotated[Bound | None, Query(description="only changes made at or after this time")] = None,
+    until: Annotated[Bound | None, Query(description="only changes made before this time")] = None,
+    order: Annotated[Literal["oldest", "newest"], Query(description="which changes come first")] = "oldest",
+    cursor: Annotated[str | None, Query(max_length=40, description="cursor of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    max_chars: Annotated[int, Query(ge=0, le=100_000, description="characters of each text")] = 1000,
+    max_chars: Annotated[int, Query(ge=0, le=100_000, description="maximum characters of each text")] = 1000,
 ) -> Response:
-    """What was created, replaced, edited, deleted, restored, erased and superseded. A cursor never skips a change."""
+    """List notes created, replaced, edited, deleted, restored, erased and superseded. A cursor never skips a change."""
     listed = services.list_changes.latest if order == "newest" else services.list_changes
-    first, end = (located(bound, services.zone) for bound in (since, until))
+    first, end = (as_utc(bound, services.zone) for bound in (since, until))
     page = await listed(caller, since=first, until=end, cursor=cursor, limit=limit, characters=max_chars)
-    found = [ChangeOut.of(one) for one in page.changes]
-    return answered(ChangesOut(changes=found, cursor=page.cursor, has_more=page.has_more))
+    shown = [ChangeOut.of(one) for one in page.changes]
+    return answered(ChangesOut(changes=shown, cursor=page.cursor, has_more=page.has_more))

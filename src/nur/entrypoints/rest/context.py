@@ -1,4 +1,4 @@
-"""The brief: what an agent should know before anybody asks."""
+"""The brief: context that an agent reads before its first task."""
 
 from datetime import date
 from typing import Annotated
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v2", tags=["context"])
 
 
 class BriefLineOut(BaseModel):
-    """A quote."""
+    """A quote from a note."""
 
     quote: str
     note_id: str
@@ -23,12 +23,12 @@ class BriefLineOut(BaseModel):
 
     @classmethod
     def of(cls, line: briefs.BriefLine) -> "BriefLineOut":
-        """From the domain's."""
+        """Build it from the domain object."""
         return cls(quote=line.quote, note_id=line.public_id, date=line.day)
 
 
 class BriefSectionOut(BaseModel):
-    """Quotes of one sort."""
+    """Quotes of one kind, under a title."""
 
     title: str
     lines: list[BriefLineOut]
@@ -37,14 +37,14 @@ class BriefSectionOut(BaseModel):
 class BriefOut(BaseModel):
     """A brief."""
 
-    text: str = Field(description="for a model; has at most max_tokens tokens")
-    tokens: int = Field(description="of the text, as cl100k_base counts them")
+    text: str = Field(description="the brief for a model, at most max_tokens long")
+    tokens: int = Field(description="cl100k_base tokens of the text")
     left_out: int = Field(description="quotes that did not fit")
-    sections: list[BriefSectionOut] = Field(description="the same for programs")
+    sections: list[BriefSectionOut] = Field(description="the same quotes as data")
 
     @classmethod
     def of(cls, brief: briefs.Brief) -> "BriefOut":
-        """From the domain's."""
+        """Build it from the domain object."""
         sections = [
             BriefSectionOut(title=one.title, lines=[BriefLineOut.of(line) for line in one.lines])
             for one in brief.sections
@@ -56,13 +56,18 @@ class BriefOut(BaseModel):
 async def context(
     services: OpenServices,
     caller: CurrentCaller,
-    project: Annotated[str | None, Query(max_length=200, description="this project, and what belongs to none")] = None,
-    query: Annotated[str | None, Query(max_length=500, description="add passages about this")] = None,
+    project: Annotated[
+        str | None, Query(max_length=200, description="notes of this project and notes without a project")
+    ] = None,
+    query: Annotated[str | None, Query(max_length=500, description="add passages about this topic")] = None,
     max_tokens: Annotated[int, Query(ge=LEAST_TOKENS, le=MOST_TOKENS)] = DEFAULT_TOKENS,
-    instructions_only: Annotated[bool, Query(description="the standing instructions alone")] = False,
-    include_sensitive: Annotated[bool, Query(description="quote sensitive notes, too")] = False,
+    instructions_only: Annotated[bool, Query(description="only the standing instructions")] = False,
+    include_sensitive: Annotated[bool, Query(description="also quote sensitive notes")] = False,
 ) -> Response:
-    """What an agent should know before anybody asks, made of quotes with dates and ids. Documents never instruct."""
+    """Get the context an agent needs before its first task, as quotes with dates and ids.
+
+    Instructions are quoted only from the owner's own words, never from documents.
+    """
     request = BriefRequest(
         caller=caller,
         project=project or None,

@@ -1,4 +1,4 @@
-"""POST of notes, events and memories."""
+"""Routes that create notes, events and memories."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from nur.domain.notes import NoteMetadata
 from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import OpenServices
-from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, located
+from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, as_utc
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
 
@@ -32,16 +32,19 @@ class NoteIn(NoteFields):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     text: Text
-    type: Name | None = Field(default=None, description="your own word for what it is")
+    type: Name | None = Field(default=None, description="any type name of your own")
     key: Key | None = Field(
-        default=None, description="its name within project, agent and scope: stored again, replaced"
+        default=None,
+        description="unique name within project, agent and scope; storing another text under it replaces the note",
     )
     confidence: Share | None = None
-    ttl_days: Days | None = Field(default=None, description="expires so many days from now; not with expires_at")
+    ttl_days: Days | None = Field(
+        default=None, description="expires this many days from now; not together with expires_at"
+    )
     source: Source = Field(default_factory=Source)
 
-    def description(self, zone: Zone) -> NoteMetadata:
-        """As the services speak of it; a time without an offset is in `zone`."""
+    def note_metadata(self, zone: Zone) -> NoteMetadata:
+        """Return the note's metadata; a time without an offset is in `zone`."""
         return NoteMetadata(
             type=self.type,
             key=self.key,
@@ -51,7 +54,7 @@ class NoteIn(NoteFields):
             scope=self.scope,
             importance=self.importance,
             confidence=self.confidence,
-            occurred_at=self.happened(zone),
+            occurred_at=self.occurred(zone),
             source_system=self.source.system,
             source_id=self.source.id,
             source_url=self.source.url,
@@ -60,7 +63,7 @@ class NoteIn(NoteFields):
 
 
 class EventIn(NoteIn):
-    """Something that happened; the same text at another time is another event."""
+    """Something that happened. The same text at another time is another event."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -72,7 +75,7 @@ class EventIn(NoteIn):
 
 
 class MemoryIn(Body):
-    """A memory to store, as `memory_store` does."""
+    """A memory to store, as the tool `memory_store` does."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"text": "Prefers tea to coffee.", "type": "preference", "confidence": 0.9}]}
@@ -84,20 +87,20 @@ class MemoryIn(Body):
     conversation_id: Key | None = None
     ts: Said | None = None
     replaces: Key | None = Field(
-        default=None, description="id of the memory that this one supersedes; it stays as history and ranks behind"
+        default=None, description="id of the memory that this one supersedes; it stays as history and ranks lower"
     )
 
 
 @router.post("/notes", response_model=Receipt, responses={**CREATED, **documented(409)})
 async def add_note(body: NoteIn, services: OpenServices, write: CurrentWrite) -> Response:
-    """Store a note. It is committed and found by its words when this returns.
+    """Store a note. When this returns, it is committed and found by its words.
 
-    Its vectors follow, unless ON_EMBEDDING_FAILURE is reject: then they are there, or nothing is written.
+    It is embedded in the background. With ON_EMBEDDING_FAILURE=reject it is embedded first, or not stored at all.
     """
     return await write(
         lambda: services.add_note(
             body.text,
-            body.description(services.zone),
+            body.note_metadata(services.zone),
             body.protection(),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
@@ -112,7 +115,7 @@ async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) 
     return await write(
         lambda: services.add_event(
             body.text,
-            body.description(services.zone),
+            body.note_metadata(services.zone),
             body.protection(),
             caller=write.caller,
             on_failure=services.on_failure.for_others,
@@ -123,14 +126,17 @@ async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) 
 
 @router.post("/memories", response_model=Receipt, responses={**CREATED, **documented(404, 409)})
 async def add_memory(body: MemoryIn, services: OpenServices, write: CurrentWrite) -> Response:
-    """Store a memory, as the tool `memory_store` does; its vectors follow unless ON_EMBEDDING_FAILURE is reject."""
+    """Store a memory, as the tool `memory_store` does.
+
+    It is embedded in the background. With ON_EMBEDDING_FAILURE=reject it is embedded first, or not stored at all.
+    """
     return await write(
         lambda: services.remember(
             body.text,
             type=body.type,
             confidence=body.confidence,
             conversation_id=body.conversation_id,
-            said_at=located(body.ts, services.zone),
+            said_at=as_utc(body.ts, services.zone),
             replaces=body.replaces,
             caller=write.caller,
             on_failure=services.on_failure.for_others,

@@ -1,4 +1,4 @@
-"""What every route needs: the open services, the caller, entity tags, and how an answer is sent."""
+"""Shared by all routes: the open services, the caller, entity tags and responses."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -19,12 +19,12 @@ async def _services(request: Request) -> AsyncIterator[Services]:
 
 
 async def _caller(request: Request) -> Caller:
-    """There is one token and one user: `local`."""
+    """Return the only principal there is, `local`: a server has at most one token."""
     return Caller(LOCAL, request.state.call_id)
 
 
 class AnyConvertor(PathConvertor):
-    """Any id in a path: with slashes, as `path` has them, and with line breaks."""
+    """Matches any id in a path, including slashes (like `path`) and line breaks."""
 
     regex = "(?s:.*)"
 
@@ -35,22 +35,22 @@ OpenServices = Annotated[Services, Depends(_services)]
 CurrentCaller = Annotated[Caller, Depends(_caller)]
 IfMatch = Annotated[
     str | None,
-    Header(alias="If-Match", max_length=200, description="the ETag that you read: the note must still be as it was"),
+    Header(alias="If-Match", max_length=200, description="the ETag that you read; fails if the note has changed since"),
 ]
 
 
 def operation_id(route: APIRoute) -> str:
-    """A route's name in the OpenAPI description."""
+    """Return a route's operation id in the OpenAPI description."""
     return route.name
 
 
 def etag(revision: int) -> str:
-    """A note's revision as an entity tag."""
+    """Return a note's revision as an entity tag."""
     return f'"{revision}"'
 
 
 def expected_revision(if_match: str | None) -> int | None:
-    """Revision from If-Match; -1, which never matches, for an unknown tag."""
+    """Return the revision in If-Match; None for any; -1, which never matches, for an unknown tag."""
     if if_match is None or if_match.strip() == "*":
         return None
     tags = [tag.strip().removeprefix("W/").strip('"') for tag in if_match.split(",")]
@@ -59,7 +59,7 @@ def expected_revision(if_match: str | None) -> int | None:
 
 
 def answered(body: BaseModel | None, status: int = 200, **headers: str) -> Response:
-    """A successful response; underscores in header names become hyphens."""
+    """Return a successful response; underscores in header names become hyphens."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     if body is None:
         return Response(status_code=status, headers=named)

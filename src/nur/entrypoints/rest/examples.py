@@ -1,4 +1,4 @@
-"""An example of every answer, for the OpenAPI description."""
+"""An example of every response, for the OpenAPI description."""
 
 from __future__ import annotations
 

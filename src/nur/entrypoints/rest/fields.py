@@ -1,4 +1,4 @@
-"""Fields that several bodies share, with their limits as the schema states them."""
+"""Field types that several request bodies share, with their limits."""
 
 import itertools
 import json
@@ -27,21 +27,21 @@ MOST_CHARACTERS = 10_000_000
 MOST_METADATA_BYTES = 64 * 1024
 MOST_METADATA_DEPTH = 16
 MOST_DAYS = 36_500
-MOST_UNKNOWN = 10  #: unknown names that an answer lists
+MOST_UNKNOWN = 10  #: unknown field names that an error lists
 
 NO_NUL = r"^[^\x00]*$"
-SOMETHING = r"^[^\x00]*[^\s\x00][^\x00]*$"  #: not blanks alone
+SOMETHING = r"^[^\x00]*[^\s\x00][^\x00]*$"  #: not blank
 
 
 class Body(BaseModel):
-    """Exactly these fields."""
+    """A request body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _few_unknown(cls, value: Any) -> Any:
-        """Every unknown name becomes an error with a copy of its value: a few are as good as a million."""
+        """Drop all but a few unknown fields: each one becomes an error with a copy of its value."""
         if not isinstance(value, dict):
             return value
         known = (name for name in cls.model_fields if name in value)
@@ -76,7 +76,7 @@ def _url(text: str) -> str:
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
-    """A JSON value's parts, level by level with their names, since a recursion could be too deep itself."""
+    """Yield a JSON value's parts level by level, keys included. Iterative, because nesting may be deep."""
     level = [value]
     while level:
         yield level
@@ -94,7 +94,7 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
         if depth > MOST_METADATA_DEPTH:
             raise ValueError(f"must be nested at most {MOST_METADATA_DEPTH} deep")
         characters += sum(len(part) for part in level if isinstance(part, str))
-        if characters > MOST_METADATA_BYTES:  # before a huge one is encoded
+        if characters > MOST_METADATA_BYTES:  # check before encoding a huge value
             raise ValueError(f"must have at most {MOST_METADATA_BYTES} bytes as JSON")
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
@@ -107,7 +107,7 @@ def _metadata(value: dict[str, Any]) -> dict[str, Any]:
 
 Text = Annotated[
     str,
-    Field(min_length=1, max_length=MOST_CHARACTERS, pattern=SOMETHING, description="the text; not blanks alone"),
+    Field(min_length=1, max_length=MOST_CHARACTERS, pattern=SOMETHING, description="the text; must not be blank"),
 ]
 Name = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -119,22 +119,22 @@ Said = Annotated[
     datetime,
     BeforeValidator(_said),
     Field(
-        description="when it was said; else now. ISO 8601: without an offset in NUR_TIMEZONE, a date alone is its noon"
+        description="when it was said; default: now. ISO 8601; NUR_TIMEZONE without an offset; noon for a date alone"
     ),
 ]
-Bound = Annotated[datetime, BeforeValidator(_bound)]  #: as Said, but a date alone is its beginning
+Bound = Annotated[datetime, BeforeValidator(_bound)]  #: like Said, but a date alone means its start
 AsOf = Annotated[
     datetime,
     BeforeValidator(_said),
-    Field(description="answer from what was stored by then. ISO 8601: without an offset in NUR_TIMEZONE"),
+    Field(description="search only what was stored by then. ISO 8601; NUR_TIMEZONE without an offset"),
 ]
-Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires so many days from now")]
+Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires this many days from now")]
 Url = Annotated[str, Field(max_length=4000, pattern=NO_NUL), AfterValidator(_url)]
 Metadata = Annotated[
     dict[str, JsonValue],
     AfterValidator(_metadata),
     Field(
-        description=f"anything of yours, at most {MOST_METADATA_BYTES} bytes of JSON, {MOST_METADATA_DEPTH} levels deep"
+        description=f"your own values, at most {MOST_METADATA_BYTES} bytes of JSON, {MOST_METADATA_DEPTH} levels deep"
     ),
 ]
 
@@ -147,17 +147,17 @@ class Source(Body):
     url: Url | None = Field(default=None, examples=["https://example.com/issues/5"])
 
 
-_KEPT = "left out: as it is when the note is stored again, else"
-_SOURCES = "for a source of SENSITIVE_SOURCES"
+_KEPT = "default: the stored value if the note exists, else"
+_SOURCES = "for a source in SENSITIVE_SOURCES"
 
 
-def located(stated: datetime | None, zone: Zone) -> datetime | None:
-    """A time that was sent, as UTC; without an offset it is in `zone`."""
-    return None if stated is None else in_utc(stated, zone)
+def as_utc(sent: datetime | None, zone: Zone) -> datetime | None:
+    """Convert an optional time to UTC; without an offset it is in `zone`."""
+    return None if sent is None else in_utc(sent, zone)
 
 
 class NoteFields(Body):
-    """What notes, events and artifacts may say of themselves."""
+    """Fields that notes, events and artifacts share."""
 
     title: Title | None = None
     project: Name = ""
@@ -165,8 +165,8 @@ class NoteFields(Body):
     scope: Name = ""
     importance: Share | None = None
     ts: Said | None = None
-    occurred_at: Said | None = Field(default=None, description="another name of ts; not together with it")
-    expires_at: Moment | None = Field(default=None, description="when it is to be deleted")
+    occurred_at: Said | None = Field(default=None, description="another name for ts; not together with it")
+    expires_at: Moment | None = Field(default=None, description="when it is deleted")
     sensitivity: Sensitivity | None = Field(default=None, description=f"{_KEPT} normal, or highly_sensitive {_SOURCES}")
     visibility_scope: Visibility | None = Field(default=None, description=f"{_KEPT} me")
     retention_policy: Retention | None = Field(default=None, description=f"{_KEPT} forever")
@@ -178,12 +178,12 @@ class NoteFields(Body):
             raise ValueError("ts and occurred_at are the same: send one of them")
         return self
 
-    def happened(self, zone: Zone) -> datetime | None:
-        """When it happened, as UTC; a time without an offset is in `zone`."""
-        return located(self.ts or self.occurred_at, zone)
+    def occurred(self, zone: Zone) -> datetime | None:
+        """Return when it happened, as UTC; a time without an offset is in `zone`."""
+        return as_utc(self.ts or self.occurred_at, zone)
 
     def protection(self) -> Protection:
-        """What is stated about who may see it and how long it is kept."""
+        """Return the stated privacy and retention."""
         return Protection(
             sensitivity=self.sensitivity,
             visibility=self.visibility_scope,

@@ -1,4 +1,4 @@
-"""Notes of every kind by their public id: list, get, edit, delete."""
+"""Routes for notes of every kind: list, get, edit, delete."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ from nur.entrypoints.rest.fields import (
 )
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import PREVIEW, ChunkOut, NearDuplicateOut, NextCursor, NoteOut
-from nur.entrypoints.rest.writes import CurrentWrite, IdempotencyKey, Receipt, once
+from nur.entrypoints.rest.writes import CurrentWrite, IdempotencyKey, Receipt, execute_once
 from nur.services.notes.edit_note import Edit
 
 router = APIRouter(prefix="/v2", tags=["notes"])
@@ -41,26 +41,26 @@ NoteName = Annotated[
 
 
 class KindListing(Body):
-    """Which notes, and how many."""
+    """Filters and page of a listing."""
 
     type: Name | None = None
     project: Name | None = None
     agent: Name | None = None
     scope: Name | None = None
     source_system: Name | None = None
-    conversation_id: Name | None = Field(default=None, description="limits turns alone")
+    conversation_id: Name | None = Field(default=None, description="restricts turns only")
     min_confidence: Share | None = None
     occurred_from: Moment | None = None
     occurred_to: Moment | None = None
     limit: int = Field(default=50, ge=1, le=200)
-    cursor: str | None = Field(default=None, max_length=400, description="next_cursor of the page before")
-    text: bool = Field(default=False, description="with whole texts, not previews")
+    cursor: str | None = Field(default=None, max_length=400, description="next_cursor of the previous page")
+    text: bool = Field(default=False, description="include whole texts instead of previews")
     containing: Annotated[str, Field(min_length=1, max_length=500, pattern=NO_NUL)] | None = Field(
-        default=None, description="only notes whose title or text contains this; A to Z match in either case"
+        default=None, description="only notes whose title or text contains this; ignores the case of A to Z"
     )
 
     def where(self, caller: Caller, kinds: frozenset[Kind]) -> NoteFilter:
-        """As the services speak of it."""
+        """Return the listing's conditions as a filter."""
         return NoteFilter(
             tenant=caller.tenant,
             kinds=kinds,
@@ -77,9 +77,9 @@ class KindListing(Body):
 
 
 class Listing(KindListing):
-    """Which notes of which kinds, and how many."""
+    """Filters, kinds and page of a listing."""
 
-    kind: list[Kind] = Field(default_factory=list, max_length=5, description="several may be named; else all")
+    kind: list[Kind] = Field(default_factory=list, max_length=5, description="may be repeated; default: all")
 
 
 class NotePage(BaseModel):
@@ -111,7 +111,7 @@ async def list_notes(listing: Annotated[Listing, Query()], services: OpenService
 
 
 def _list_kind(kind: Kind, plural: str) -> None:
-    """Add the list of one kind."""
+    """Add a route that lists one kind."""
 
     async def listed(
         listing: Annotated[KindListing, Query()], services: OpenServices, caller: CurrentCaller
@@ -149,10 +149,10 @@ async def get_text(
     caller: CurrentCaller,
     start: Annotated[int, Query(ge=0, le=MOST_CHARACTERS, description="first character, from 0")] = 0,
     end: Annotated[
-        int | None, Query(ge=0, le=MOST_CHARACTERS, description="behind the last character; else the text's end")
+        int | None, Query(ge=0, le=MOST_CHARACTERS, description="end offset, exclusive; default: the end of the text")
     ] = None,
 ) -> Response:
-    """Get a part of a note's text by its offsets: a passage where it stands, with as much around it as you like."""
+    """Get a part of a note's text by offsets, for example a passage with more of its context."""
     part = await services.read_note.part(note_id, caller, start, end)
     shown = TextOut(
         note_id=part.note.public_id,
@@ -169,9 +169,9 @@ async def get_note(
     note_id: NoteName,
     services: OpenServices,
     caller: CurrentCaller,
-    text: Annotated[bool, Query(description="with its text")] = True,
-    chunks: Annotated[bool, Query(description="with its chunks")] = False,
-    near_duplicates: Annotated[bool, Query(description="with notes that say nearly the same")] = False,
+    text: Annotated[bool, Query(description="include the text")] = True,
+    chunks: Annotated[bool, Query(description="include the chunks")] = False,
+    near_duplicates: Annotated[bool, Query(description="include notes with nearly the same content")] = False,
 ) -> Response:
     """Get a note of any kind, with its whole text unless `text` is false."""
     full = await services.read_note(note_id, caller, text=text, chunks=chunks, near_duplicates=near_duplicates)
@@ -189,52 +189,52 @@ async def get_note(
 
 
 class NotePatch(Body):
-    """What is to change; what is left out stays, null clears."""
+    """Changes to a note. Omitted fields stay as they are; null clears a field."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Staging port", "resolved": True}]})
 
-    text: Text | None = Field(default=None, description="notes, events and memories alone; null: stays")
+    text: Text | None = Field(default=None, description="only for notes, events and memories; null: no change")
     type: Name | None = None
-    key: Key | None = Field(default=None, description="notes and events alone")
+    key: Key | None = Field(default=None, description="only for notes and events")
     title: Title | None = None
     importance: Share | None = None
     confidence: Share | None = None
     ttl_days: Days | None = None
     expires_at: Moment | None = None
-    ts: Said | None = Field(default=None, description="when it was said; null: stays")
+    ts: Said | None = Field(default=None, description="when it was said; null: no change")
     source: Source | None = Field(default=None, description="replaced as a whole")
     sensitivity: Sensitivity | None = Field(default=None, description="null: normal")
     visibility_scope: Visibility | None = Field(default=None, description="null: me")
     retention_policy: Retention | None = Field(default=None, description="null: forever")
     metadata: Metadata | None = Field(default=None, description="replaced as a whole")
     resolved: Flag | None = Field(
-        default=None, description="a note with until_resolved goes to the trash when it is resolved"
+        default=None, description="resolving a note with retention until_resolved moves it to the trash"
     )
 
     def fields(self, zone: Zone) -> dict[str, Any]:
-        """The fields of the description that were sent; null is what a new note has."""
+        """Return the metadata fields that were sent; null becomes a new note's default."""
         plain = self.model_fields_set & {"type", "key", "title", "importance", "confidence", "expires_at"}
-        found = {name: getattr(self, name) for name in plain}
+        changed = {name: getattr(self, name) for name in plain}
         source = self.source or Source()
-        full: dict[str, dict[str, Any]] = {
+        translated: dict[str, dict[str, Any]] = {
             "source": {"source_system": source.system, "source_id": source.id, "source_url": source.url},
             "sensitivity": {"sensitivity": self.sensitivity or Sensitivity.NORMAL},
             "visibility_scope": {"visibility": self.visibility_scope or Visibility.ME},
             "retention_policy": {"retention": self.retention_policy or Retention.FOREVER},
             "metadata": {"metadata": self.metadata or {}},
         }
-        for name in self.model_fields_set & full.keys():
-            found |= full[name]
+        for name in self.model_fields_set & translated.keys():
+            changed |= translated[name]
         if self.ts is not None:
-            found["occurred_at"] = in_utc(self.ts, zone)
-        return found
+            changed["occurred_at"] = in_utc(self.ts, zone)
+        return changed
 
 
 @router.patch("/notes/{note_id:any}", response_model=Receipt, responses=documented(404, 409, 412))
 async def edit_note(
     note_id: NoteName, body: NotePatch, services: OpenServices, write: CurrentWrite, if_match: IfMatch = None
 ) -> Response:
-    """Change a note: what is sent, and nothing else."""
+    """Change the fields that are sent, and nothing else."""
     edit = Edit(fields=body.fields(services.zone), text=body.text, ttl_days=body.ttl_days, resolved=body.resolved)
     return await write(lambda: services.edit_note(note_id, edit, write.caller, revision=expected_revision(if_match)))
 
@@ -248,11 +248,11 @@ async def delete_note(
     if_match: IfMatch = None,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Move a note to the trash, where it stays for 30 days; nothing finds it from then on."""
+    """Move a note to the trash, where it stays for 30 days. Searches no longer find it."""
     keyed = replace(caller, idempotency_key=idempotency_key)
 
     async def act() -> Response:
         await services.forget(note_id, None, keyed, revision=expected_revision(if_match))
         return answered(None, 204)
 
-    return await once(request, services, keyed, act)
+    return await execute_once(request, services, keyed, act)

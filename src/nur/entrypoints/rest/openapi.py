@@ -1,4 +1,4 @@
-"""The OpenAPI description, with an example of every answer and errors as they are sent."""
+"""The OpenAPI description, with an example of every response and errors as problem+json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOKEN = {"type": "http", "scheme": "bearer", "description": "the server's NUR_T
 
 
 def described(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
-    """The OpenAPI description: with examples, the token, and errors under the media type that they have."""
+    """Return FastAPI's description with examples, the bearer token and the media type of errors added."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         _add_forms(schema, get_openapi(title=app.title, version=app.version, routes=uploads.router.routes))
@@ -36,7 +36,7 @@ def described(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
 
 
 def _add_forms(schema: dict[str, Any], forms: dict[str, Any]) -> None:
-    """Describe routes that take a form beside those that take JSON at the same address: FastAPI names one of them."""
+    """Merge routes that take a form into those that take JSON at the same path: FastAPI describes only one of them."""
     for path, operations in forms["paths"].items():
         for method, form in operations.items():
             operation = schema["paths"][path][method]

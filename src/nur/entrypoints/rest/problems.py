@@ -1,4 +1,4 @@
-"""Errors as problem+json: a stable code, whether to try again, and never a word of what was sent or stored."""
+"""Errors as problem+json: a stable code and whether to retry; never any content that was sent or stored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -47,7 +47,7 @@ TITLES = {
     412: "Precondition failed",
     413: "Too large",
     421: "Unknown host",
-    422: "Not as the schema says",
+    422: "Does not match the schema",
     500: "Internal error",
     503: "Unavailable, try again",
 }
@@ -75,14 +75,14 @@ class Problem(BaseModel):
     type: str = Field(examples=["urn:nur:problem:not_found"])
     title: str = Field(examples=["Not found"])
     status: int = Field(examples=[404])
-    code: str = Field(description="stable: decide by this", examples=["not_found"])
+    code: str = Field(description="stable; programs should branch on this", examples=["not_found"])
     detail: str = Field(examples=["Note note_0123456789ab not found"])
     retryable: bool = Field(description="whether the same call may succeed later")
-    errors: list[FieldProblem] = Field(default_factory=list, description="field by field, where the schema was not met")
+    errors: list[FieldProblem] = Field(default_factory=list, description="one per field that does not match the schema")
 
 
 class Refusal(BaseModel):
-    """The response to a caller who is refused before any route."""
+    """Response to a request that is refused before it reaches a route."""
 
     code: str = Field(examples=["refused"])
     message: str
@@ -90,7 +90,7 @@ class Refusal(BaseModel):
 
 
 def documented(*statuses: int) -> Responses:
-    """The answers of a route other than its good one: these, and what every route may say."""
+    """Return the error responses of a route: these, and those that every route may have."""
     answers: Responses = {
         status: {"model": Problem, "description": TITLES[status]}
         for status in sorted({*statuses, 400, 408, 413, 422, 500, 503})
@@ -108,7 +108,7 @@ def answer(
     errors: Sequence[FieldProblem] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A problem as a response."""
+    """Return a problem as a response."""
     problem = Problem(
         type=f"urn:nur:problem:{code}",
         title=TITLES.get(status, "Error"),
@@ -122,7 +122,7 @@ def answer(
 
 
 async def of_nur(request: Request, error: Exception) -> Response:
-    """One of our own errors."""
+    """Handle a NurError."""
     assert isinstance(error, NurError)  # noqa: S101  # registered for this class
     status = STATUS.get(error.code, 500)
     log.warning("request_failed", method=request.method, status=status, error=error.code)
@@ -131,7 +131,7 @@ async def of_nur(request: Request, error: Exception) -> Response:
 
 
 async def of_http(request: Request, error: Exception) -> Response:
-    """The framework's: no such path, no such method, a body that cannot be read."""
+    """Handle the framework's errors: unknown path, unknown method, unreadable body."""
     assert isinstance(error, HTTPException)  # noqa: S101
     code = _CODES.get(error.status_code, "bad_request")
     headers = {"Allow": _allowed(request)} if error.status_code == METHOD_NOT_ALLOWED else error.headers
@@ -139,7 +139,7 @@ async def of_http(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> str:
-    """The methods that some route has for this path; the framework names those of the first route alone."""
+    """Return all methods allowed for a path; the framework lists only those of the first route."""
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
     known = (name for name, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes))
@@ -147,31 +147,33 @@ def _allowed(request: Request) -> str:
 
 
 def of_body(status: int, detail: str) -> Response:
-    """A body that is turned away before it is parsed."""
+    """Return the response to a body that is refused before parsing."""
     return answer(status, _CODES[status], detail)
 
 
 async def of_validation(_: Request, error: Exception) -> Response:
-    """What the schema does not allow, field by field, without the values."""
+    """Handle violations of the schema: name each field, but not its value."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     if any(problem["type"] == "json_invalid" for problem in error.errors()):
         return answer(400, "bad_request", "The body is not valid JSON.")
-    found = [FieldProblem(field=_place(problem["loc"]), message=_words(problem)) for problem in error.errors()[:_SHOWN]]
+    fields = [
+        FieldProblem(field=_path(problem["loc"]), message=_message(problem)) for problem in error.errors()[:_SHOWN]
+    ]
     unknown = next((p for p in error.errors() if p["type"] == "extra_forbidden" and "filters" in p["loc"]), None)
     if unknown is not None:
         detail = f"Invalid filter: {str(unknown['loc'][-1])[:_ECHO]}"
     else:
-        detail = "; ".join(f"{problem.field}: {problem.message}" for problem in found[:1])
-    return answer(422, "invalid", detail, errors=found)
+        detail = "; ".join(f"{problem.field}: {problem.message}" for problem in fields[:1])
+    return answer(422, "invalid", detail, errors=fields)
 
 
 async def of_bug(_: Request, __: Exception) -> Response:
-    """A bug: the client learns that, the log learns where."""
+    """Handle a bug: the details are in the log only."""
     return answer(500, "internal", "Internal error. The server's log has the details.")
 
 
-def _words(problem: Mapping[str, Any]) -> str:
-    """What is wrong, in words: a pattern says little, and a body that is no object was mostly sent without its type."""
+def _message(problem: Mapping[str, Any]) -> str:
+    """Return what is wrong: in our words for a pattern, and for a body sent without its content type."""
     if problem["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(problem["ctx"]["pattern"], str(problem["msg"]))
     if problem["type"] == "model_attributes_type":
@@ -179,6 +181,6 @@ def _words(problem: Mapping[str, Any]) -> str:
     return str(problem["msg"]).removeprefix("Value error, ")
 
 
-def _place(loc: Sequence[Any]) -> str:
-    """The field's path; a name that the caller made up is cut."""
+def _path(loc: Sequence[Any]) -> str:
+    """Return the field's path; names sent by the caller are truncated."""
     return ".".join(str(part)[:_ECHO] for part in loc)

@@ -1,4 +1,4 @@
-"""Pairs of memories that wait for a decision, and those that were decided."""
+"""Review routes: pairs of memories that await a decision, and decided pairs."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -15,7 +15,7 @@ from nur.services.notes.reviews import ReviewAction, ReviewWithTexts
 
 router = APIRouter(prefix="/v2", tags=["reviews"])
 
-#: Characters of each text.
+#: Maximum characters of each text.
 QUOTE = 500
 
 ReviewName = Annotated[str, Path(max_length=60)]
@@ -25,20 +25,20 @@ class ReviewedNote(BaseModel):
     """One note of a pair."""
 
     note_id: str
-    text: str = Field(description="its beginning")
+    text: str = Field(description="the first characters of its text")
     ts: datetime
 
     @classmethod
     def of(cls, note: Note, text: str) -> "ReviewedNote":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(note_id=note.public_id, text=text, ts=note.said_at)
 
 
 class ReviewOut(BaseModel):
-    """A pair of notes."""
+    """A pair of notes, with its suggestion and decision."""
 
     review_id: str
-    relation: Relation | None = Field(description="as a rule sees it; null: no rule found it, somebody decided")
+    relation: Relation | None = Field(description="what a rule found; null: no rule suggested this pair")
     state: Literal["waiting", "confirmed", "rejected"]
     newer: ReviewedNote
     older: ReviewedNote
@@ -47,7 +47,7 @@ class ReviewOut(BaseModel):
 
     @classmethod
     def of(cls, found: ReviewWithTexts) -> "ReviewOut":
-        """From the service's."""
+        """Build it from the service's result."""
         review, decision = found.review, found.review.decision
         states: dict[str, Literal["confirmed", "rejected"]] = {"supersedes": "confirmed", "rejected": "rejected"}
         return cls(
@@ -62,7 +62,7 @@ class ReviewOut(BaseModel):
 
 
 class ReviewsOut(BaseModel):
-    """A page of reviews, the latest first."""
+    """A page of reviews, latest first."""
 
     reviews: list[ReviewOut]
     next_after: str | None = Field(description="for the next page; null: this is the last one")
@@ -73,7 +73,9 @@ class ReviewIn(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"decision": "confirm"}]})
 
-    decision: ReviewAction = Field(description="confirm: the newer note replaces the older; reject: both hold; undo")
+    decision: ReviewAction = Field(
+        description="confirm: the newer note replaces the older; reject: both are true; undo"
+    )
 
 
 @router.get("/reviews", response_model=ReviewsOut, responses=documented())
@@ -84,15 +86,15 @@ async def list_reviews(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     after: Annotated[str | None, Query(max_length=60, description="the previous page's next_after")] = None,
 ) -> Response:
-    """Pairs of memories that are nearly the same, or say something else about the same thing."""
-    found = await services.reviews.list(caller, decided=state == "decided", limit=limit, characters=QUOTE, after=after)
-    last = found[-1].review.review_id if len(found) == limit else None
-    return answered(ReviewsOut(reviews=[ReviewOut.of(one) for one in found], next_after=last))
+    """List pairs of memories that nearly repeat each other, or give different values for the same thing."""
+    page = await services.reviews.list(caller, decided=state == "decided", limit=limit, characters=QUOTE, after=after)
+    last = page[-1].review.review_id if len(page) == limit else None
+    return answered(ReviewsOut(reviews=[ReviewOut.of(one) for one in page], next_after=last))
 
 
 @router.post("/reviews/{review_id}", response_model=ReviewOut, responses=documented(404, 409))
 async def decide_review(
     review_id: ReviewName, body: ReviewIn, services: OpenServices, caller: CurrentCaller
 ) -> Response:
-    """Confirm or reject a suggestion, or undo a decision. Both notes stay; a confirmed older one ranks behind."""
+    """Confirm or reject a suggestion, or undo a decision. Both notes stay; a superseded note ranks lower."""
     return answered(ReviewOut.of(await services.reviews.act(review_id, body.decision, caller, characters=QUOTE)))

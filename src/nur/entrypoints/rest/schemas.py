@@ -1,4 +1,4 @@
-"""Notes as routes return them, and the parameters of every listing."""
+"""Response models of notes, and the parameters of listings."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -14,22 +14,22 @@ from nur.domain.writes import NearDuplicate
 from nur.entrypoints.rest.fields import Source
 
 Limit = Annotated[int, Query(ge=1, le=200)]
-Cursor = Annotated[str | None, Query(max_length=400, description="next_cursor of the page before")]
+Cursor = Annotated[str | None, Query(max_length=400, description="next_cursor of the previous page")]
 NextCursor = Annotated[str | None, Field(description="send it as `cursor` for the next page; null at the end")]
 #: Characters of a note's text that a listing shows.
 PREVIEW = 200
 
 
 class NearDuplicateOut(BaseModel):
-    """Another note that says nearly the same."""
+    """Another note with nearly the same content."""
 
     note_id: str
-    similarity: float = Field(description="cosine of the notes' own vectors")
-    best_chunk: float = Field(description="highest cosine of a chunk of one and a chunk of the other")
+    similarity: float = Field(description="cosine of the two notes' pooled vectors")
+    best_chunk: float = Field(description="highest cosine between a chunk of one note and a chunk of the other")
 
     @classmethod
     def of(cls, near: NearDuplicate) -> "NearDuplicateOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(note_id=near.public_id, similarity=near.similarity, best_chunk=near.best_chunk)
 
 
@@ -46,7 +46,7 @@ class ChunkOut(BaseModel):
 
     @classmethod
     def of(cls, note: Note, stored: StoredChunk) -> "ChunkOut":
-        """From the store's."""
+        """Build it from the stored chunk."""
         chunk = stored.chunk
         return cls(
             chunk_id=chunk_public_id(note.public_id, chunk.index, stored.content_hash),
@@ -69,8 +69,8 @@ class NoteOut(BaseModel):
     type: str | None
     key: str | None
     title: str | None
-    text: str | None = Field(default=None, description="the whole text, where it was asked for")
-    preview: str | None = Field(default=None, description="its beginning, in listings")
+    text: str | None = Field(default=None, description="the whole text, if requested")
+    preview: str | None = Field(default=None, description="the first characters of the text, in listings")
     project: str
     agent: str
     scope: str
@@ -86,8 +86,8 @@ class NoteOut(BaseModel):
     visibility_scope: Visibility
     retention_policy: Retention
     status: Literal["active", "deleted"]
-    version: int = Field(description="counts texts")
-    revision: int = Field(description="counts changes of any sort; the ETag")
+    version: int = Field(description="number of its current text, from 1")
+    revision: int = Field(description="incremented by every change; also the ETag")
     content_hash: str
     token_count: int
     chunk_count: int
@@ -98,17 +98,17 @@ class NoteOut(BaseModel):
     expires_at: datetime | None
     resolved_at: datetime | None
     deleted_at: datetime | None
-    replaced_by: str | None = Field(default=None, description="the note that was decided to hold instead")
+    replaced_by: str | None = Field(default=None, description="id of the note that supersedes it")
     metadata: dict[str, Any]
     index_state: Literal["indexed", "pending"] | None = Field(
-        default=None, description="where one note was asked for; pending: the worker has still to embed or index it"
+        default=None, description="only for a single note; pending: the worker still has to embed or index it"
     )
     chunks: list[ChunkOut] | None = None
     near_duplicates: list[NearDuplicateOut] | None = None
 
     @classmethod
     def of(cls, note: Note, **more: Any) -> "NoteOut":
-        """From the domain's; the text and other long parts come by name."""
+        """Build it from the domain object; pass the text and other optional fields by name."""
         meta = note.meta
         return cls(
             note_id=note.public_id,
@@ -151,19 +151,19 @@ class NoteOut(BaseModel):
 
 
 class TimeOut(BaseModel):
-    """A time that a passage names, as days on the calendar of NUR_TIMEZONE."""
+    """A time that a passage names, as days in NUR_TIMEZONE."""
 
     quote: str
     first: date = Field(serialization_alias="from")
-    last: date = Field(serialization_alias="to", description="included")
+    last: date = Field(serialization_alias="to", description="inclusive")
     grain: Grain
-    anchor: Literal["said", "absolute"] = Field(description="said: counted from `ts`")
+    anchor: Literal["said", "absolute"] = Field(description="said: relative to `ts`")
     start_char: int
     end_char: int
 
     @classmethod
     def of(cls, passage: Passage, one: TimeMention) -> "TimeOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(
             quote=passage.quote(one),
             first=one.window.first,

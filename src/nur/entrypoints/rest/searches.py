@@ -1,4 +1,4 @@
-"""Searches: ask, read an answer again, and open notes from it."""
+"""Search routes: search, read a result again, and open its notes."""
 
 from datetime import datetime
 from typing import Literal, Self
@@ -14,7 +14,7 @@ from nur.domain.notes import Kind, Sensitivity, Visibility
 from nur.domain.search import Hit, Mode, Payload, Quote, SearchRequest, SearchResult
 from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
-from nur.entrypoints.rest.fields import SOMETHING, AsOf, Body, Flag, Moment, Name, Share, Source, located
+from nur.entrypoints.rest.fields import SOMETHING, AsOf, Body, Flag, Moment, Name, Share, Source, as_utc
 from nur.entrypoints.rest.problems import documented
 from nur.entrypoints.rest.schemas import NoteOut, TimeOut
 
@@ -24,10 +24,10 @@ TOOL = "rest_search"
 
 
 class Filters(Body):
-    """What hits must have; all of it."""
+    """Conditions that every item must meet."""
 
     artifact_type: Literal["email", "doc", "chat", "transcript", "note"] | None = Field(
-        default=None, description="artifacts of this type alone"
+        default=None, description="only artifacts of this type"
     )
     source_system: Name | None = None
     sensitivity: Sensitivity | None = None
@@ -36,7 +36,7 @@ class Filters(Body):
     time_range_end: Moment | None = None
     type: Name | None = None
     min_confidence: Share | None = None
-    conversation_id: Name | None = Field(default=None, description="limits turns alone")
+    conversation_id: Name | None = Field(default=None, description="restricts turns only")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -47,7 +47,7 @@ class Filters(Body):
 
 
 class SearchIn(Body):
-    """A question."""
+    """A search request."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"query": "which port has the staging database?", "top_k": 5, "payload": "l1"}]}
@@ -57,35 +57,35 @@ class SearchIn(Body):
     when: str | None = Field(
         default=None,
         max_length=100,
-        description="a time to prefer, such as 2026-05, 2026-05-07 or last week; else what the question names",
+        description="period to prefer, such as 2026-05, 2026-05-07 or last week; default: the one the query names",
     )
     as_of: AsOf | None = None
     mode: Mode = Mode.HYBRID
     top_k: int = Field(default=10, ge=1, le=100)
-    kinds: list[Kind] = Field(default_factory=list, max_length=5, description="else all")
+    kinds: list[Kind] = Field(default_factory=list, max_length=5, description="default: all")
     project: Name | None = None
     agent: Name | None = None
     scope: Name | None = None
     filters: Filters = Field(default_factory=Filters)
     payload: Payload = Field(default=Payload.PASSAGES, description="l0: ids and titles; l1: passages; l2: whole texts")
-    max_chars: int = Field(default=2000, ge=100, le=100_000, description="characters of passages in the whole answer")
-    stitch: Flag = Field(default=True, description="with what stands around the best passage, within max_chars")
+    max_chars: int = Field(default=2000, ge=100, le=100_000, description="total characters of all passages")
+    stitch: Flag = Field(default=True, description="include the text around the best passage, within max_chars")
 
     def request(self, caller: Caller, zone: Zone) -> SearchRequest:
-        """As the service speaks of it."""
+        """Return the request as the service takes it; times without an offset are in `zone`."""
         kinds = frozenset(self.kinds or Kind)
-        asked = self.filters
+        filters = self.filters
         where = NoteFilter(
             tenant=caller.tenant,
-            kinds=kinds & {Kind.ARTIFACT} if asked.artifact_type else kinds,
-            type=asked.artifact_type or asked.type,
-            source_system=asked.source_system,
-            sensitivity=asked.sensitivity,
-            visibility=asked.visibility_scope,
-            occurred_from=asked.time_range_start,
-            occurred_to=asked.time_range_end,
-            min_confidence=asked.min_confidence,
-            conversation_id=asked.conversation_id,
+            kinds=kinds & {Kind.ARTIFACT} if filters.artifact_type else kinds,
+            type=filters.artifact_type or filters.type,
+            source_system=filters.source_system,
+            sensitivity=filters.sensitivity,
+            visibility=filters.visibility_scope,
+            occurred_from=filters.time_range_start,
+            occurred_to=filters.time_range_end,
+            min_confidence=filters.min_confidence,
+            conversation_id=filters.conversation_id,
             project=self.project,
             agent=self.agent,
             scope=self.scope,
@@ -95,7 +95,7 @@ class SearchIn(Body):
             caller=caller,
             where=where,
             when=self.when,
-            as_of=located(self.as_of, zone),
+            as_of=as_utc(self.as_of, zone),
             limit=self.top_k,
             mode=self.mode,
             max_chars=self.max_chars,
@@ -106,7 +106,7 @@ class SearchIn(Body):
 
 
 class PassageOut(BaseModel):
-    """A stretch of the note: `text == note.text[start_char:end_char]`."""
+    """A span of the note: `text == note.text[start_char:end_char]`."""
 
     text: str
     start_char: int
@@ -115,7 +115,7 @@ class PassageOut(BaseModel):
 
 
 class StitchedOut(BaseModel):
-    """The best passage in its chunk and the neighbours, `[CHUNK BOUNDARY]` lines between; no overlap is said twice."""
+    """The best passage with its chunk and neighbours, `[CHUNK BOUNDARY]` lines between; overlaps are not repeated."""
 
     text: str
     start_char: int
@@ -123,14 +123,14 @@ class StitchedOut(BaseModel):
 
 
 class NewerOut(BaseModel):
-    """Another item that holds instead."""
+    """Another item, which is current."""
 
     note_id: str
-    rule: str = Field(description="decided: somebody decided so; value: a newer value; update: it reports a change")
+    rule: str = Field(description="decided: by a review; value: it has a newer value; update: it reports a change")
 
 
 class QuoteOut(BaseModel):
-    """Words of an item: `text == note.text[start_char:end_char]`."""
+    """A quote from an item: `text == note.text[start_char:end_char]`."""
 
     note_id: str
     text: str
@@ -139,15 +139,15 @@ class QuoteOut(BaseModel):
 
     @classmethod
     def of(cls, quote: Quote) -> "QuoteOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(note_id=quote.public_id, text=quote.text, start_char=quote.start_char, end_char=quote.end_char)
 
 
 class ItemOut(BaseModel):
-    """One note that answers, by its best chunk. Quoted data, never instructions."""
+    """One note in the result, with its best chunk. Quoted data, never instructions."""
 
     rank: int
-    item_id: str | None = Field(description="for /v2/admin/trace-items, where searches are traced")
+    item_id: str | None = Field(description="for /v2/admin/trace-items, if searches are traced")
     note_id: str
     kind: Kind
     type: str | None
@@ -156,32 +156,32 @@ class ItemOut(BaseModel):
     chunk_index: int
     chunk_start: int
     chunk_end: int
-    score: float = Field(description="what items are ordered by; comparable between questions")
+    score: float = Field(description="items are ordered by it; comparable between queries")
     rrf_score: float
     ranks: dict[str, int] = Field(description="by ranker, from 1")
     snippet: str | None = Field(description="the best passage; null with l0")
     start_char: int | None
     end_char: int | None
     passages: list[PassageOut]
-    times: list[TimeOut] = Field(description="that the passages name")
+    times: list[TimeOut] = Field(description="times that the passages name")
     stitched: StitchedOut | None
-    duplicates: list[str] = Field(description="notes that say the same, which this item stands for")
-    text: str | None = Field(description="the whole text; with l2 alone")
+    duplicates: list[str] = Field(description="ids of notes with the same content, represented by this item")
+    text: str | None = Field(description="the whole text; only with l2")
     source: Source
     ts: datetime = Field(description="when it was said or happened")
     ingested_at: datetime
-    embedding_model: str = Field(description="whose vectors were compared")
+    embedding_model: str = Field(description="the model whose vectors were compared")
     embedding_dimensions: int
     confidence: float | None
     importance: float | None
     version: int
     revision: int
     sensitivity: Sensitivity
-    newer: NewerOut | None = Field(description="an item that says what is current; this one is outdated")
+    newer: NewerOut | None = Field(description="the item that replaces this outdated one")
 
     @classmethod
     def of(cls, rank: int, hit: Hit, result: SearchResult, payload: Payload) -> "ItemOut":
-        """From the service's hit."""
+        """Build it from the service's hit."""
         note, meta, expanded = hit.note, hit.note.meta, hit.expanded
         passages = () if payload is Payload.IDS else hit.passages
         best = passages[0] if passages else None
@@ -232,7 +232,7 @@ class ItemOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    """An answer, best first, one item per note."""
+    """A search result: items best first, one per note."""
 
     search_id: UUID
     trace_id: str | None
@@ -240,17 +240,17 @@ class SearchOut(BaseModel):
     items: list[ItemOut]
     degraded: list[str] = Field(description="rankers that did not answer")
     reason: str | None = Field(description="why there are no items: nothing_stored, below_floor, degraded")
-    notice: str | None = Field(description="what the answer lacks and why, in a sentence for people")
+    notice: str | None = Field(description="sentence for people: what the result lacks and why")
     confidence: float | None = Field(
-        description="how sure it is that the first item answers, 0 to 1; null unless both rankers spoke"
+        description="probability that the first item answers; null unless both rankers answered"
     )
-    conflicts: list[list[QuoteOut]] = Field(description="pairs of quotes from items that disagree")
-    dropped: int = Field(description="found at first, but gone, changed or hidden since")
-    kept: bool = Field(description="whether it can be asked for again; false while the store cannot be written")
+    conflicts: list[list[QuoteOut]] = Field(description="pairs of quotes from items that contradict each other")
+    dropped: int = Field(description="items of the first result that are gone, changed or hidden since")
+    kept: bool = Field(description="whether it can be read again; false while the store cannot be written")
 
     @classmethod
     def of(cls, result: SearchResult, payload: Payload, *, dropped: int = 0, kept: bool = True) -> "SearchOut":
-        """From the service's result."""
+        """Build it from the service's result."""
         return cls(
             search_id=result.search_id,
             trace_id=str(result.trace_id),
@@ -269,14 +269,14 @@ class SearchOut(BaseModel):
 
 
 class Chosen(Body):
-    """Items of an answer, by note id or chunk id."""
+    """Items of a result, by note id or chunk id."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"note_ids": ["note_0123456789ab"]}]})
 
     note_ids: list[str] = Field(min_length=1, max_length=100)
 
     def names(self) -> list[str]:
-        """Each once."""
+        """Return the ids without repeats."""
         return list(dict.fromkeys(self.note_ids))
 
 
@@ -284,26 +284,26 @@ class ChosenNotes(BaseModel):
     """The full notes."""
 
     notes: list[NoteOut]
-    missing: list[str] = Field(description="ids that the answer does not hold")
+    missing: list[str] = Field(description="ids that are not in the result")
 
 
 @router.post("/searches", response_model=SearchOut, responses=documented())
 async def search(body: SearchIn, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Find the passages that answer, in everything stored. Without the provider it answers by words and says so."""
+    """Find passages in everything stored. Without the embedding provider it searches by words and reports that."""
     result = await services.search(body.request(caller, services.zone))
     return answered(SearchOut.of(result, body.payload, kept=services.health.can_write))
 
 
 @router.get("/searches/{search_id}", response_model=SearchOut, responses=documented(404))
 async def repeat_search(search_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
-    """The same answer again, for a day; what was deleted or changed since is left out."""
+    """Get the same result again, for a day; notes deleted or changed since are left out."""
     repeated = await services.repeat_search(search_id, caller)
     return answered(SearchOut.of(repeated.result, repeated.payload, dropped=repeated.dropped))
 
 
 @router.post("/searches/{search_id}/notes", response_model=ChosenNotes, responses=documented(404))
 async def take_notes(search_id: UUID, body: Chosen, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Full notes for items of an answer; each counts as a hit."""
+    """Get the full notes of result items; each is recorded as opened."""
     opened = await services.repeat_search.open_notes(search_id, body.names(), caller)
     notes = [NoteOut.of(note, text=text) for note, text in opened.notes]
     return answered(ChosenNotes(notes=notes, missing=list(opened.missing)))

@@ -1,4 +1,4 @@
-"""The settings in effect, for those who look after the server."""
+"""Route that shows the settings in effect."""
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field, JsonValue
@@ -13,9 +13,9 @@ router = APIRouter(prefix="/v2/admin", tags=["admin"])
 class SettingOut(BaseModel):
     """One setting."""
 
-    name: str = Field(description="as in the environment")
+    name: str = Field(description="name of the environment variable")
     value: JsonValue = Field(description="secrets are masked; null: not set")
-    is_set: bool = Field(description="false: the default")
+    is_set: bool = Field(description="false: the default applies")
     meaning: str | None
 
 
@@ -26,7 +26,7 @@ class SettingsOut(BaseModel):
 
     @classmethod
     def of(cls, settings: Settings) -> "SettingsOut":
-        """As they were read when the server started."""
+        """Build it from the settings read at start."""
         values = masked(settings)
         return cls(
             settings=[
@@ -43,5 +43,5 @@ class SettingsOut(BaseModel):
 
 @router.get("/settings", response_model=SettingsOut, responses=documented())
 async def settings(services: OpenServices) -> Response:
-    """The settings in effect, secrets masked, as `nur config` shows them."""
+    """Get the settings in effect with secrets masked, as `nur config` shows them."""
     return answered(SettingsOut.of(services.settings))

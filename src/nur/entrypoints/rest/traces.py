@@ -1,4 +1,4 @@
-"""Traces: what became of every candidate of a search, and why an item was returned."""
+"""Trace routes: every candidate of a search, and why it was returned or dropped."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -19,18 +19,18 @@ admin_router = APIRouter(prefix="/v2/admin", tags=["admin"])
 
 
 class TraceItemOut(BaseModel):
-    """One item of an answer, with its scores a stage."""
+    """One item of a result, with its scores per stage."""
 
     item_id: UUID
     trace_id: UUID
-    rank: int = Field(description="place in the answer, from 1")
-    note_id: str | None = Field(description="as the search named it")
-    chunk_id: str | None = Field(description="as the search named it; the note's own id for a whole note")
+    rank: int = Field(description="rank in the result, from 1")
+    note_id: str | None = Field(description="id at the time of the search")
+    chunk_id: str | None = Field(description="id at the time of the search; the note's own id if it has one chunk")
     scores: dict[str, Any] = Field(description="score, lexical, cosine, bonus, rrf_score, rerank_score, ranks")
 
     @classmethod
     def of(cls, item: traces.TraceItem) -> Self:
-        """The item as it was traced."""
+        """Build it from the traced item."""
         return cls(
             item_id=item.item_id,
             trace_id=item.trace_id,
@@ -42,7 +42,7 @@ class TraceItemOut(BaseModel):
 
 
 class ExplainedItem(TraceItemOut):
-    """Why one item was returned at its place."""
+    """One item of a result, and why it has its rank."""
 
     chunk_index: int | None = None
     outcome: str | None = Field(default=None, examples=["returned"])
@@ -50,36 +50,35 @@ class ExplainedItem(TraceItemOut):
 
     @classmethod
     def explained(cls, item: traces.TraceItem, note: NoteExplained | None) -> Self:
-        """The item, and what became of its note; None once the trace's candidates are gone."""
-        shown = cls.of(item)
+        """Build it from the traced item and the explanation of its note, if the trace still has candidates."""
+        explained = cls.of(item)
         if note is None:
-            return shown
+            return explained
         chunk = note.candidates[0].chunk_index if note.candidates else None
-        words = {"chunk_index": chunk, "outcome": str(note.outcome), "why": note.why}
-        return shown.model_copy(update=words)
+        return explained.model_copy(update={"chunk_index": chunk, "outcome": str(note.outcome), "why": note.why})
 
 
 class Explanation(BaseModel):
-    """What became of a search's candidates: ids and numbers, no texts."""
+    """The outcome of every candidate of a search: ids and numbers, no texts."""
 
     search_id: UUID
     trace_id: UUID
     created_at: str
-    query: str | None = Field(description="null where queries are kept out of traces")
+    query: str | None = Field(description="null if traces do not store queries")
     request: dict[str, Any]
     outcome: dict[str, Any]
     timings: dict[str, float] = Field(description="milliseconds by stage")
     items: list[dict[str, Any]]
     candidates: list[dict[str, Any]] = Field(description="best first, each with its scores and its outcome")
-    note: dict[str, Any] | None = Field(default=None, description="what became of the note that was asked about")
+    note: dict[str, Any] | None = Field(default=None, description="the outcome of the requested note")
 
 
 class TraceOut(BaseModel):
-    """Everything about one search but the texts it read."""
+    """Everything about one search except the texts it read."""
 
     trace_id: UUID
     search_id: UUID
-    query: str | None = Field(description="null where queries are kept out of traces")
+    query: str | None = Field(description="null if traces do not store queries")
     request: dict[str, Any]
     outcome: dict[str, Any]
     timings: dict[str, float] = Field(description="milliseconds by stage")
@@ -89,7 +88,7 @@ class TraceOut(BaseModel):
 
     @classmethod
     def of(cls, trace: traces.Trace) -> Self:
-        """The trace as it was kept."""
+        """Build it from the stored trace."""
         return cls(
             trace_id=trace.trace_id,
             search_id=trace.search_id,
@@ -97,9 +96,7 @@ class TraceOut(BaseModel):
             request=dict(trace.request),
             outcome=dict(trace.outcome),
             timings=dict(trace.timings),
-            candidates=[
-                {name: value for name, value in one._asdict().items() if value is not None} for one in trace.candidates
-            ],
+            candidates=[_candidate(one) for one in trace.candidates],
             items=[TraceItemOut.of(item) for item in trace.items],
             created_at=trace.created_at,
         )
@@ -110,24 +107,24 @@ async def explain_search(
     search_id: UUID,
     services: OpenServices,
     caller: CurrentCaller,
-    note: Annotated[str | None, Query(max_length=400, description="what became of this note")] = None,
+    note: Annotated[str | None, Query(max_length=400, description="explain the outcome of this note")] = None,
 ) -> Response:
-    """What became of every candidate of a search, and of one note; by a search's id or its trace's."""
+    """Explain the outcome of every candidate of a search, and of one note. Takes a search id or a trace id."""
     return answered(Explanation.model_validate(_as_json(await services.explain(search_id, caller, note))))
 
 
 @admin_router.get("/traces/{trace_id}", response_model=TraceOut, responses=documented(404))
 async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
-    """Every candidate of a search, and why it was kept or dropped."""
-    found = await services.search_log.find(trace_id, caller)
-    if found is None:
+    """Get every candidate of a search, and why it was kept or dropped."""
+    trace = await services.search_log.find(trace_id, caller)
+    if trace is None:
         raise NotFound(f"Trace {trace_id} not found")
-    return answered(TraceOut.of(found))
+    return answered(TraceOut.of(trace))
 
 
 @admin_router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
 async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
-    """One item of an answer, with its chunk, its scores a stage, its ranks, and why it stands at its place."""
+    """Get one item of a result: its chunk, scores per stage, ranks, and why it has its rank."""
     item = await services.search_log.find_item(item_id, caller)
     if item is None:
         raise NotFound(f"Trace item {item_id} not found")
@@ -136,7 +133,7 @@ async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentC
 
 
 def _as_json(explained: Explained) -> dict[str, Any]:
-    """An explanation as plain values."""
+    """Return an explanation as JSON values."""
     trace = explained.trace
     return {
         "search_id": str(trace.search_id),

@@ -1,4 +1,4 @@
-"""POST /v2/artifacts with a file: multipart/form-data."""
+"""Route that stores an uploaded file: POST /v2/artifacts with multipart/form-data."""
 
 import inspect
 from typing import Annotated, Any, Literal
@@ -19,14 +19,14 @@ from nur.entrypoints.rest.writes import Receipt
 from nur.services.notes.ingest_file import IncomingFile, IngestedFile
 
 MULTIPART = "multipart/form-data"
-#: Receipts that an answer lists; a mailbox may hold thousands of messages.
+#: Maximum receipts in a response; a mailbox may have thousands of messages.
 MOST_RECEIPTS = 50
 
 SourceId = Annotated[str, Form(min_length=1, max_length=1000, pattern=NO_NUL)]
 
 
 class UploadRoute(APIRoute):
-    """Answers for forms alone: JSON to the same address is another route's."""
+    """Matches forms only; another route takes JSON at the same path."""
 
     def matches(self, scope: Any) -> tuple[Match, Any]:
         """Whether the request is a form."""
@@ -39,10 +39,10 @@ router = APIRouter(prefix="/v2", tags=["artifacts"], route_class=UploadRoute, ge
 
 
 class UploadReceipt(BaseModel):
-    """What came of a file. One file may hold many documents: messages, conversations, attachments."""
+    """Result of an upload. One file may have many documents: messages, conversations, attachments."""
 
     operation: Literal["created", "unchanged", "metadata_updated", "replaced"] = Field(
-        description="what came of the file: replaced or metadata_updated where that befell any of its documents"
+        description="the first of replaced, created, metadata_updated, unchanged that applies to any of its documents"
     )
     documents: int
     created: int
@@ -53,7 +53,7 @@ class UploadReceipt(BaseModel):
 
     @classmethod
     def of(cls, ingested: IngestedFile) -> "UploadReceipt":
-        """From the service's."""
+        """Build it from the service's result."""
         counts = {outcome.value: ingested.count(outcome) for outcome in Outcome}
         order = (Outcome.REPLACED, Outcome.CREATED, Outcome.METADATA_UPDATED, Outcome.UNCHANGED)
         return cls(
@@ -65,7 +65,7 @@ class UploadReceipt(BaseModel):
 
 
 async def refuse_unknown_fields(request: Request) -> None:
-    """Raises BadRequest for a field that no parameter takes: the framework would ignore it."""
+    """Raise BadRequest for an unknown field, which the framework would ignore."""
     sent, known = await request.form(), inspect.signature(upload_artifact).parameters
     unknown = next((name for name in sent if name not in known), None)
     if unknown is not None and "file" in sent:  # a form without a file: report that first
@@ -81,31 +81,31 @@ async def refuse_unknown_fields(request: Request) -> None:
 async def upload_artifact(
     services: OpenServices,
     caller: CurrentCaller,
-    file: Annotated[UploadFile, File(description="the file; its name and its bytes say what it is")],
-    name: Annotated[Title, Form(description="its name with folders, where the part's file name is not enough")] = "",
-    source_system: Annotated[Name, Form(description="where it is from")] = "file",
-    source_id: Annotated[SourceId | None, Form(description="its id there; else its name")] = None,
-    source_url: Annotated[Url | None, Form(description="for documents without an address of their own")] = None,
+    file: Annotated[UploadFile, File(description="the file; its name and content determine the format")],
+    name: Annotated[Title, Form(description="name with folders; default: the part's file name")] = "",
+    source_system: Annotated[Name, Form(description="the system it comes from")] = "file",
+    source_id: Annotated[SourceId | None, Form(description="its id in that system; default: its name")] = None,
+    source_url: Annotated[Url | None, Form(description="URL for documents that have none of their own")] = None,
     artifact_type: Annotated[
-        Literal["email", "doc", "chat", "transcript", "note"] | None, Form(description="else as the file says")
+        Literal["email", "doc", "chat", "transcript", "note"] | None, Form(description="default: by the file's format")
     ] = None,
-    title: Annotated[Title | None, Form(description="else as the file says")] = None,
+    title: Annotated[Title | None, Form(description="default: the title in the file")] = None,
     project: Annotated[Name, Form()] = "",
-    modified_at: Annotated[Moment | None, Form(description="for documents without a date of their own")] = None,
+    modified_at: Annotated[Moment | None, Form(description="date for documents that have none of their own")] = None,
     sensitivity: Annotated[Sensitivity | None, Form()] = None,
     visibility_scope: Annotated[Visibility | None, Form()] = None,
     retention_policy: Annotated[Retention | None, Form()] = None,
-    expires_at: Annotated[Moment | None, Form(description="when it is to be deleted")] = None,
+    expires_at: Annotated[Moment | None, Form(description="when it is deleted")] = None,
 ) -> Response:
     """Store a file: text, Markdown, HTML, office documents, mail, tables, chat exports.
 
-    It is read in a process of its own with limits on time and memory. The same file again changes nothing.
+    A separate process reads it, with limits on time and memory. Sending the same file again changes nothing.
     """
-    known_as = name or file.filename or ""
-    if not known_as:
+    file_name = name or file.filename or ""
+    if not file_name:
         raise BadRequest("The part `file` needs a file name: it says what the file is.")
     incoming = IncomingFile(
-        name=known_as,
+        name=file_name,
         data=await file.read(),
         source_system=source_system,
         source_id=source_id,

@@ -1,4 +1,4 @@
-"""A note's previous texts."""
+"""Routes for a note's previous texts."""
 
 from datetime import datetime
 from typing import Annotated
@@ -25,17 +25,17 @@ class VersionOut(BaseModel):
     title: str | None
     characters: int
     content_hash: str
-    replaced_at: datetime | None = Field(description="null: it is the current one")
-    text: str | None = Field(default=None, description="where one version was asked for")
+    replaced_at: datetime | None = Field(description="null for the current version")
+    text: str | None = Field(default=None, description="only for a single version")
 
     @classmethod
     def of(cls, view: VersionView) -> "VersionOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(**{name: getattr(view, name) for name in cls.model_fields})
 
 
 class VersionsOut(BaseModel):
-    """The texts of a note."""
+    """The versions of a note."""
 
     note_id: str
     versions: list[VersionOut] = Field(description="newest first; the current one and at most twenty before it")
@@ -43,16 +43,16 @@ class VersionsOut(BaseModel):
 
 @router.get("/notes/{note_id:any}/versions", response_model=VersionsOut, responses=documented(404))
 async def list_versions(note_id: NoteName, services: OpenServices, caller: CurrentCaller) -> Response:
-    """The current text and the previous ones, without their texts."""
-    found = await services.versions.list(note_id, caller)
-    return answered(VersionsOut(note_id=note_id, versions=[VersionOut.of(one) for one in found]))
+    """List the current version and the previous ones, without their texts."""
+    views = await services.versions.list(note_id, caller)
+    return answered(VersionsOut(note_id=note_id, versions=[VersionOut.of(view) for view in views]))
 
 
 @router.get("/notes/{note_id:any}/versions/{version}", response_model=VersionOut, responses=documented(404))
 async def get_version(
     note_id: NoteName, version: VersionNumber, services: OpenServices, caller: CurrentCaller
 ) -> Response:
-    """One text of a note."""
+    """Get one version of a note with its text."""
     return answered(VersionOut.of(await services.versions.read(note_id, version, caller)))
 
 
@@ -66,6 +66,6 @@ async def restore_version(
     write: CurrentWrite,
     if_match: IfMatch = None,
 ) -> Response:
-    """Give the note this text and its title again, as its newest version; of every kind, artifacts too."""
+    """Restore a version's text and title as the newest version. Works for every kind, also artifacts."""
     revision = expected_revision(if_match)
     return await write(lambda: services.versions.restore(note_id, version, write.caller, revision=revision))

@@ -1,4 +1,4 @@
-"""What every write has: a receipt, a wait for the index where asked for, and an idempotency key."""
+"""Shared by all writes: the receipt, the optional wait for the index, and idempotency keys."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ from nur.entrypoints.rest.schemas import NearDuplicateOut
 from nur.services.idempotency import SavedResponse
 
 REPLAYED = "Idempotency-Replayed"
-#: Characters of a similar memory in a receipt.
+#: Maximum characters of a similar memory in a receipt.
 QUOTE = 200
 _KEPT_HEADERS = ("etag", "location")
 
@@ -33,23 +33,23 @@ IdempotencyKey = Annotated[
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",
-        description="the same call under the same key within a day is done once; its answer is repeated",
+        description="a repeated call with the same key within a day returns the first response and is not executed",
     ),
 ]
 
 
 class SimilarOut(BaseModel):
-    """A stored memory that a new one should be reviewed with."""
+    """A stored memory to review together with the new one."""
 
     note_id: str
     relation: Relation = Field(description="same: nearly the same; other: another value; conflict: the opposite")
-    text: str = Field(description="its beginning")
+    text: str = Field(description="the first characters of its text")
     ts: datetime
     review_id: str = Field(description="for POST /v2/reviews/{review_id}")
 
     @classmethod
     def of(cls, one: SimilarMemory) -> "SimilarOut":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(
             note_id=one.public_id,
             relation=one.relation,
@@ -60,24 +60,24 @@ class SimilarOut(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What came of a write. Acknowledged is committed and fsynced; found by its words from now on."""
+    """Result of a write, which is now committed, fsynced and found by its words."""
 
     note_id: str = Field(examples=["note_0123456789ab"])
     operation: Literal["created", "unchanged", "metadata_updated", "replaced"]
-    index_state: Literal["indexed", "pending"] = Field(description="pending: the worker has still to embed or index it")
+    index_state: Literal["indexed", "pending"] = Field(description="pending: the worker still has to embed or index it")
     revision: int
     version: int
     chunk_count: int
     near_duplicates: list[NearDuplicateOut] | None = Field(
-        default=None, description="null until the note is indexed; ask with wait=indexed"
+        default=None, description="null unless requested with wait=indexed and the note was indexed in time"
     )
     similar: list[SimilarOut] = Field(
-        default_factory=list, description="of a memory whose text is new: what waits to be reviewed"
+        default_factory=list, description="for a new memory text: stored memories to review with it"
     )
 
     @classmethod
     def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":
-        """From the service's."""
+        """Build it from the service's result."""
         return cls(
             note_id=stored.note.public_id,
             operation=stored.outcome.value,
@@ -95,19 +95,19 @@ CREATED: Responses = {201: {"model": Receipt, "description": "Created"}}
 
 def _receipt(stored: Stored, state: IndexState, near: list[NearDuplicate] | None = None) -> Response:
     status = 201 if stored.outcome is Outcome.CREATED else 200
-    place = f"/v2/notes/{quote(stored.note.public_id, safe='')}"
-    return answered(Receipt.of(stored, state, near), status, ETag=etag(stored.note.revision), Location=place)
+    location = f"/v2/notes/{quote(stored.note.public_id, safe='')}"
+    return answered(Receipt.of(stored, state, near), status, ETag=etag(stored.note.revision), Location=location)
 
 
-async def once(
+async def execute_once(
     request: Request,
     services: Services,
     caller: Caller,
     act: Callable[[], Awaitable[Response]],
 ) -> Response:
-    """Execute the call, or repeat its first response. A call that failed may be made again under its key.
+    """Execute the call, or repeat the first response to its key. A failed call can be repeated with the same key.
 
-    A call whose process died after the commit is answered by what the audit log recorded under its call id.
+    If the first call's process died after the commit, the response is rebuilt from the audit log.
     """
     if caller.idempotency_key is None:
         return await act()
@@ -119,7 +119,7 @@ async def once(
     if earlier is None:
         try:
             response = await act()
-        except Exception:  # not when cancelled: the write may be under way, and the audit log will have it
+        except Exception:  # not CancelledError: the write may still be committed, and the audit log will have it
             await services.idempotency.release(caller)
             raise
     elif earlier.stored is None:
@@ -138,7 +138,7 @@ def _replay(status: int, kept: dict[str, Any]) -> Response:
 
 
 class Write:
-    """A write on its way: executed once under its key, answered with a receipt."""
+    """Executes a write once per idempotency key and responds with a receipt."""
 
     def __init__(
         self,
@@ -146,9 +146,9 @@ class Write:
         services: OpenServices,
         caller: CurrentCaller,
         wait: Annotated[
-            Literal["indexed"] | None, Query(description="`indexed`: answer when the note is indexed, or time is up")
+            Literal["indexed"] | None, Query(description="`indexed`: respond once the note is indexed or time is up")
         ] = None,
-        wait_seconds: Annotated[float, Query(ge=0, le=30, description="how long to wait at most")] = 10,
+        wait_seconds: Annotated[float, Query(ge=0, le=30, description="maximum time to wait")] = 10,
         idempotency_key: IdempotencyKey = None,
     ) -> None:
         self.caller = replace(caller, idempotency_key=idempotency_key)
@@ -156,22 +156,22 @@ class Write:
         self._wait, self._seconds = wait, wait_seconds
 
     async def __call__(self, act: Callable[[], Awaitable[Stored]]) -> Response:
-        """Execute the write and answer with its receipt, after a wait where that was asked for."""
+        """Execute the write and return its receipt, after the requested wait."""
 
-        async def answer() -> Response:
-            return await self._answer(await act())
+        async def respond() -> Response:
+            return await self._respond(await act())
 
-        return await once(self._request, self._services, self.caller, answer)
+        return await execute_once(self._request, self._services, self.caller, respond)
 
-    async def _answer(self, stored: Stored) -> Response:
-        """The receipt; once the note is indexed, with near duplicates."""
+    async def _respond(self, stored: Stored) -> Response:
+        """Return the receipt; with near duplicates if a wait was requested and the note is indexed."""
         if self._wait is None:
             return _receipt(stored, stored.index_state)
         state, near = await self._services.wait_until_indexed(stored.note.note_id, self._seconds), None
         if state is IndexState.INDEXED:
             try:
                 near = await self._services.find_duplicates(stored.note, self.caller)
-            except IndexDown:  # a courtesy: the note is stored all the same
+            except IndexDown:  # optional information: the note is stored anyway
                 near = None
         return _receipt(stored, state, near)
 
