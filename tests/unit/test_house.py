@@ -28,6 +28,10 @@ PRIVATE_WORDS = {
     "shortlist": "best notes",
     "upkeep": "outbox, vectors, retention",
     "hears?": "is called with, receives",
+    "shall": "must, is to",
+    "befell": "happened to",
+    "lets? go of": "releases, closes",
+    "what (came|became) of": "the result, the outcome",
 }
 #: Texts that are about words: what they list is not how this project writes.
 WORD_LISTS = ("retrieval/ranking/queries.py", "retrieval/text/")

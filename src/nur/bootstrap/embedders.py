@@ -11,6 +11,7 @@ from nur.adapters.sentences.package import SENTENCE_MODEL, are_installed
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.observability.events import EventLog
+from nur.ports.store_facts import EMBEDDING_VERSION
 from nur.retrieval.calibration import FOLDER, ModelCalibration, calibration_of, file_name
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 log = EventLog("Bootstrap")
 
 LOCAL_PROVIDER, OPENAI_PROVIDER, ONNX_PROVIDER, MODELS_PROVIDER = "local", "openai", "onnx", "models"
-EMBEDDING_VERSION, FIRST_EMBEDDING_VERSION = "embedding_version", "first_embedding_version"  #: facts of the store
+FIRST_EMBEDDING_VERSION = "first_embedding_version"  #: store fact
 NO_KEY = (
     "OPENAI_API_KEY is not set, and the store's vectors are of {version}: searches answer by words alone, and new "
     "texts cannot be embedded. Set the key, or leave OpenAI with: nur reembed --to local"

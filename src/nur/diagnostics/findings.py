@@ -27,7 +27,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check: what was looked at, what came of it, and what to do about it."""
+    """One check: what was examined, the result, and what to do about it."""
 
     check: str
     result: Result

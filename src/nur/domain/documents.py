@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-#: Maximum length of one text, the same everywhere in the store.
-MOST_CHARACTERS = 10_000_000
 #: Maximum number of places stored with a note; every search that finds the note reads them.
 MOST_PLACES = 2_000
 

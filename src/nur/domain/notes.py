@@ -58,6 +58,8 @@ class Retention(StrEnum):
     CUSTOM = "custom"
 
 
+#: Maximum length of a note's text.
+MOST_CHARACTERS = 10_000_000
 MEMORY_TYPES = ("preference", "fact", "project", "decision")
 ARTIFACT_TYPES = ("email", "doc", "chat", "transcript", "note")
 #: Visible to other principals of the tenant.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from nur.domain.decisions import DecisionKind
 from nur.domain.errors import BadRequest
-from nur.domain.notes import Kind, NoteId, Retention, Sensitivity, Status, Visibility
+from nur.domain.notes import MOST_CHARACTERS, Kind, NoteId, Retention, Sensitivity, Status, Visibility
 from nur.domain.urls import RULE, is_source_url
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="StrEnum")
 
-MOST_CHARACTERS = 10_000_000  #: maximum length of a text
 MOST_NAME_CHARACTERS = 4_000
 MOST_COUNT = 2**31 - 1
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from nur.domain.errors import BadRequest
+from nur.domain.notes import MOST_CHARACTERS
 from nur.domain.record_fields import (
     METADATA,
-    MOST_CHARACTERS,
     MOST_COUNT,
     MOST_NAME_CHARACTERS,
     content,

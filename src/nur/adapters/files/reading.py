@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from nur.adapters.files import archives
 from nur.adapters.files.parsers import whatsapp
 from nur.adapters.files.source import SourceFile, Unreadable, clean, decode
-from nur.domain.documents import MOST_CHARACTERS, MOST_PLACES
+from nur.domain.documents import MOST_PLACES
 from nur.domain.file_formats import FORMATS, HEAD_BYTES, FileFormat, is_text, suffix_format
+from nur.domain.notes import MOST_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,12 +18,11 @@ from pydantic import (
     model_validator,
 )
 
-from nur.domain.notes import Retention, Sensitivity, Visibility
+from nur.domain.notes import MOST_CHARACTERS, Retention, Sensitivity, Visibility
 from nur.domain.times import EXAMPLES, Zone, in_utc, parse_moment
 from nur.domain.urls import RULE, is_source_url
 from nur.domain.writes import Protection
 
-MOST_CHARACTERS = 10_000_000
 MOST_METADATA_BYTES = 64 * 1024
 MOST_METADATA_DEPTH = 16
 MOST_DAYS = 36_500

@@ -9,11 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from nur.bootstrap import Services
 from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Retention, Sensitivity, Visibility
+from nur.domain.notes import MOST_CHARACTERS, Kind, Retention, Sensitivity, Visibility
 from nur.domain.times import Zone, in_utc
 from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
 from nur.entrypoints.rest.fields import (
-    MOST_CHARACTERS,
     NO_NUL,
     Body,
     Days,

@@ -49,7 +49,7 @@ class IncomingFile:
 
 @dataclass(frozen=True, slots=True)
 class IngestedFile:
-    """What came of a file: its documents, as stored; none of them was read again where it is `known`."""
+    """Result of a file: its stored documents. If it is `known`, it was not read again."""
 
     stored: tuple[Stored, ...]
     known: Note | None = None

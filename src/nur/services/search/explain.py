@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NoteExplained:
-    """What became of one note in a search."""
+    """The outcome of one note in a search."""
 
     public_id: str
     outcome: str  #: a CandidateOutcome, or `not_a_candidate`, `not_searched`, `deleted`, `unknown`
@@ -59,7 +59,7 @@ class Explain:
     clock: Clock
 
     async def __call__(self, name: UUID, caller: Caller, public_id: str | None = None) -> Explained:
-        """A search by its id or its trace's, and what became of one note. Raises NotFound for an unknown search."""
+        """Explain a search, by search id or trace id, and the outcome of one note. Raises NotFound."""
         trace = await self.search_log.find(name, caller)
         if trace is None:
             raise NotFound(f"Search {name} not found: it is older than TRACE_RETENTION_DAYS, or of another store.")

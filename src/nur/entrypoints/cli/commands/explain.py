@@ -111,7 +111,7 @@ def _candidates(console: Console, candidates: list[dict[str, Any]], most: int) -
 
 
 def _outcome(one: dict[str, Any]) -> str:
-    """Where a candidate came, what it is, and what became of it."""
+    """Return a candidate's rank, id and outcome."""
     chunk = f" chunk {one['chunk_index']}" if "chunk_index" in one else ""
     instead = f" {one['instead']}" if "instead" in one else ""
     return f"{one.get('place', '-')}. {one.get('public_id', '?')}{chunk}: {MEANINGS[one['outcome']]}{instead}"

@@ -56,7 +56,7 @@ def command(to: str | None, purge_old: bool, yes: bool, as_json: bool, data_dir:
 
 
 async def _reembed(settings: Settings, to: str, *, quiet: bool) -> dict[str, Any]:
-    """What came of it: the fields of `Reembedded`."""
+    """Embed everything with a model, show progress, and return the fields of `Reembedded`."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bars:

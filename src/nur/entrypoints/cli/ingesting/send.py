@@ -1,4 +1,4 @@
-"""Send files to the store, a few at a time, show how far it is, and report what came of it."""
+"""Send files to the store, a few at a time, show progress, and report the results."""
 
 from __future__ import annotations
 
