@@ -1,4 +1,4 @@
-"""The candidates of a search: what both rankers find, read and filtered in one snapshot."""
+"""The candidates of a search, read and filtered in one snapshot."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
     from nur.ports.chunks import CandidateQuery, ScoringView
     from nur.ports.embedder import Floats
 
-#: Chunks that are indexed while a search runs are read by their keys; where so many are, all vectors are compared.
+#: Chunks that get indexed while a search runs are read by key; if there are more than this, all vectors are compared.
 MOST_LATE = 1_000
-#: Where more chunks wait for the index, searches compare none of them and report that they are degraded.
+#: If more chunks than this wait for the index, searches compare none of them and report that they are degraded.
 MOST_STALE = 50_000
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
 _vectors = note_chunk_embeddings.c
 
-# Built once: composing a statement of fifty columns takes longer than running it.
+# Built once: building a statement of fifty columns takes longer than running it.
 _SCORING_VIEWS = select(*SCORING_COLUMNS).select_from(WITH_PIECES)
 _ANY_DECIDED = select(decisions.c.newer_id).limit(1)
 
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
-    """What both rankers find, read and filtered in one snapshot."""
+    """Candidates of both rankers, read and filtered in one snapshot."""
     by_words = _by_words(connection, lexical_index, query)
     near = _nearest(connection, query)
     timed = by_time(connection, lexical_index, query) if query.windows else []
@@ -83,7 +83,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
 
 
 def candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
-    """The chunks of one note as if they had been found."""
+    """The chunks of one note as candidates, whether or not a ranker finds them."""
     statement = _SCORING_VIEWS.where(_chunks.note_id == note_id, chunks_matching(query.where, query.now))
     own = [to_scoring_view(row) for row in connection.execute(statement).all()]
     near, context_turns = _with_turns(connection, own, query)
@@ -101,7 +101,7 @@ def candidates_of(connection: Connection, note_id: NoteId, query: CandidateQuery
 def scoring_views(
     connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime
 ) -> list[ScoringView]:
-    """What ranking reads of these chunks; what is deleted, expired or filtered out is left out."""
+    """Scoring views of these chunks, without those that are deleted, expired or filtered out."""
     query = _SCORING_VIEWS.where(one_of(connection, _chunks.chunk_key, keys), chunks_matching(where, now))
     return [to_scoring_view(row) for row in connection.execute(query).all()]
 
@@ -109,9 +109,9 @@ def scoring_views(
 def turns_near(
     connection: Connection, turns: Collection[tuple[str, int]], where: NoteFilter, now: datetime
 ) -> list[ScoringView]:
-    """What ranking reads of the turns with these conversations and indexes.
+    """Scoring views of turns, given as pairs of conversation and index.
 
-    By what makes them unique: conversations and numbers would take a statement for each conversation.
+    Looked up by identity: by conversation and index it would take one statement per conversation.
     """
     identities = [turn_identity(conversation_id, turn_index) for conversation_id, turn_index in turns]
     query = _SCORING_VIEWS.where(one_of(connection, _notes.identity, identities), notes_matching(where, now))
@@ -119,9 +119,9 @@ def turns_near(
 
 
 def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[ChunkKey], Floats]:
-    """Chunks to compare one by one: those that the index does not hold at their note's revision, or all.
+    """Keys and vectors of the chunks to compare one by one: those not indexed at their note's revision, or all.
 
-    A chunk that was indexed after the index answered, but before this snapshot, is in neither: it is compared as well.
+    Includes chunks that were indexed after the index answered and before this snapshot: neither would find them.
     """
     selections: list[ColumnElement[bool]] = [true()]
     if not query.compare_all:
@@ -148,10 +148,10 @@ def _to_compare(query: CandidateQuery) -> Select[int, Floats]:
 
 
 def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
-    """What the lexical rows find, then what the index found besides.
+    """Chunks found by the lexical rows, then those that only the index found.
 
-    The rows are always asked: a chunk that is indexed after the index has answered, but before this snapshot, would
-    else be found by nobody.
+    The rows are always asked. Otherwise nothing would find a chunk that was indexed after the index answered and before
+    this snapshot.
     """
     matching = chunks_matching(query.where, query.now)
     found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
@@ -162,7 +162,7 @@ def _by_words(connection: Connection, lexical_index: LexicalIndex, query: Candid
 
 
 def _stale() -> Select[int]:
-    """Keys of chunks that the index does not hold at their note's revision. The words match the partial index."""
+    """Keys of chunks not indexed at their note's revision. The condition is spelled as in the partial index."""
     chunk = memory_note_chunks.alias("stale").c
     return select(chunk.chunk_key).where(
         or_(chunk.indexed_revision.is_(None), chunk.indexed_revision != chunk.revision)
@@ -170,13 +170,13 @@ def _stale() -> Select[int]:
 
 
 def not_indexed(connection: Connection) -> frozenset[ChunkKey]:
-    """Keys of chunks that the index does not hold at their note's revision, mostly none."""
+    """Keys of chunks not indexed at their note's revision; mostly none."""
     return frozenset(map(ChunkKey, connection.execute(_NOT_INDEXED[connection.dialect.name]).scalars()))
 
 
 def _among(connection: Connection, stale: Collection[ChunkKey]) -> ColumnElement[bool]:
-    """By their keys, so that the few stale ones lead: a join would walk every chunk (30,000: 130 ms; so: 1 ms)."""
-    if connection.dialect.name == "sqlite":  # which takes no list of 50,000
+    """Select by key, so that the query starts from the few stale chunks (30,000 chunks: 1 ms; a join: 130 ms)."""
+    if connection.dialect.name == "sqlite":  # does not accept a list of 50,000
         return _vectors.chunk_key.in_(_stale())
     return one_of(connection, _vectors.chunk_key, stale)
 
@@ -194,7 +194,7 @@ class _Nearest(NamedTuple):
 
 
 def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
-    """The nearest chunks of the index and of what is compared one by one."""
+    """The nearest of the index's neighbours and of the chunks compared one by one."""
     if query.vector is None:
         return _Nearest({}, is_complete=True, missed_by_index=False)
     keys, vectors = to_compare(connection, query)
@@ -202,7 +202,9 @@ def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
     left_out = set(keys) - indexed.keys() - query.not_indexed if query.compare_all else frozenset[ChunkKey]()
     missed = bool(left_out and left_out - not_indexed(connection))
     if keys and len(keys) >= query.most_compared:
-        return _Nearest({}, is_complete=False, missed_by_index=missed)  # the nearest of a part would look like all
+        return _Nearest(
+            {}, is_complete=False, missed_by_index=missed
+        )  # the nearest of some would pass for the nearest of all
     cosines = indexed | _exact(query.vector, keys, vectors)
     nearest = nlargest(query.limit, cosines.items(), key=lambda item: item[1])
     return _Nearest(dict(nearest), is_complete=True, missed_by_index=missed)
@@ -211,7 +213,7 @@ def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
 def _replaced(
     connection: Connection, query: CandidateQuery, nearest: Collection[ChunkKey], visible: Collection[ChunkKey]
 ) -> list[ScoringView]:
-    """The current chunks of notes whose indexed chunk was replaced after the index answered."""
+    """Current chunks of notes whose indexed chunk was replaced after the index answered."""
     keys = {one.chunk_key: one.note_id for one in query.neighbours if one.chunk_key in nearest}
     moved = {note_id for key, note_id in keys.items() if key not in visible}
     if not moved:
@@ -224,7 +226,7 @@ def _replaced(
 def _with_turns(
     connection: Connection, views: list[ScoringView], query: CandidateQuery
 ) -> tuple[list[ScoringView], list[ScoringView]]:
-    """Turns near a candidate are candidates too; turns near those lend their terms."""
+    """The candidates with the turns near them, and the turns near those, which only lend their terms."""
     turns = {turn for view in views if (turn := view.turn) is not None}
     near = _around(turns, query.turn_distance)
     wanted = _around(turns, 2 * query.turn_distance) - turns
@@ -237,10 +239,10 @@ def _with_turns(
 def with_superseders(
     connection: Connection, views: list[ScoringView], query: CandidateQuery
 ) -> tuple[list[ScoringView], Mapping[str, Sequence[str]]]:
-    """The notes that supersede a candidate are candidates too; and which supersede which, by public ids."""
+    """The candidates with the notes that supersede them; and for each superseded public id, its superseders'."""
     ids = {view.note_id: view.public_id for view in views}
     decided = _ANY_DECIDED.where(one_of(connection, decisions.c.older_id, list(ids)))
-    if connection.execute(decided).first() is None:  # mostly: asking that costs next to nothing
+    if connection.execute(decided).first() is None:  # the usual case, and a cheap query
         return views, {}
     found = superseders(connection, list(ids), query.where, query.now, query.known_at)
     missing = {newer.note_id for newers in found.values() for newer in newers} - ids.keys()
@@ -258,7 +260,7 @@ def _around(turns: Iterable[tuple[str, int]], distance: int) -> set[tuple[str, i
 def _cosines(
     connection: Connection, query: CandidateQuery, views: Sequence[ScoringView], known: Mapping[ChunkKey, float]
 ) -> dict[ChunkKey, float]:
-    """The cosine of every candidate that has a vector; those found by words alone are compared now, if wanted."""
+    """Cosines of all candidates with a vector; computes those of candidates found by words alone, if wanted."""
     if query.vector is None or not query.compare_found:
         return {view.chunk_key: known[view.chunk_key] for view in views if view.chunk_key in known}
     keys = [view.chunk_key for view in views]
@@ -274,7 +276,7 @@ def _cosines(
 def _model_vectors(
     connection: Connection, query: CandidateQuery, views: Sequence[ScoringView]
 ) -> dict[ChunkKey, bytes]:
-    """The vectors of each chunk's pieces that the store's own model made."""
+    """Piece vectors by the store's own model, by chunk."""
     if not query.with_model_vectors:
         return {}
     statement = select(_vectors.chunk_key, _vectors.pieces).where(

@@ -69,16 +69,16 @@ def audit(
 
 @dataclass(frozen=True, slots=True)
 class SqlChangeLog:
-    """Positions are the numbers of lines."""
+    """The feed of changes. A position is the number of a line."""
 
     run: Runner
 
     async def settled(self, tenant: str, after: int) -> int:
-        """The last position up to which everything is committed; `after` when nothing came behind it."""
+        """The last position before which every line is committed; `after` if there is none behind it."""
         last = await self.run.read(_last, tenant)
         if last <= after:
             return after
-        # Whoever drew a lower number before the line above could be seen still holds the lock, or is done.
+        # A writer with a lower number either still holds the lock or has committed.
         await self.run.write(_wait_for_writers)
         return last
 
@@ -93,11 +93,11 @@ class SqlChangeLog:
         until: datetime | None = None,
         newest_first: bool = False,
     ) -> list[Change]:
-        """Changes behind `after` and up to `last`, in their order or the latest first."""
+        """Changes after `after` and up to `last`, oldest first unless `newest_first`."""
         return await self.run.read(_page, tenant, after, last, limit, since, until, newest_first)
 
     async def texts(self, versions: Collection[tuple[NoteId, int]], characters: int) -> dict[tuple[NoteId, int], str]:
-        """The first characters of texts that notes had, by note and version."""
+        """The first characters of earlier texts, by note and version."""
         return await self.run.read(_texts, versions, characters) if versions else {}
 
 

@@ -1,4 +1,4 @@
-"""Candidates by time: when notes were said, the times that they name, and which were stored by a moment."""
+"""Candidates by time: said in a window, naming a time, or stored by a given moment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _audit = audit_log.c
 
 
 def by_time(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> list[ChunkKey]:
-    """Chunks in the asked windows: those with the question's words, best first, then the latest."""
+    """Chunks in the question's time windows: those with its words, best first, then the latest."""
     matching = and_(chunks_matching(query.where, query.now), _in_windows(query.windows))
     worded = lexical_index.search(connection, query.terms, matching, query.limit).chunks
     if len(worded) >= query.limit:
@@ -46,7 +46,7 @@ def by_time(connection: Connection, lexical_index: LexicalIndex, query: Candidat
 def in_window(
     connection: Connection, views: Sequence[ScoringView], windows: Sequence[AskedWindow]
 ) -> frozenset[ChunkKey]:
-    """The candidates that were said in one of the windows, or name a time in one."""
+    """Candidates that were said in one of the windows, or name a time in one."""
     keys = [view.chunk_key for view in views]
     said = (
         select(_chunks.chunk_key)
@@ -59,7 +59,7 @@ def in_window(
 
 
 def dated(connection: Connection, views: Sequence[ScoringView]) -> frozenset[ChunkKey]:
-    """The candidates that name any time."""
+    """Candidates that name any time."""
     return _naming(connection, [view.chunk_key for view in views], None)
 
 
@@ -91,9 +91,9 @@ def _names(window: AskedWindow) -> ColumnElement[bool]:
 
 
 def known(connection: Connection, views: list[ScoringView], moment: datetime) -> list[ScoringView]:
-    """The candidates whose notes were stored by then.
+    """Candidates whose notes were stored by then.
 
-    A note whose text was replaced since counts as stored when its first text was: the audit log has that.
+    A note whose text was replaced later counts from its first text: the audit log has that time.
     """
     earlier = select(_audit.note_id).where(_audit.note_id == _notes.note_id, _audit.at <= moment).exists()
     query = select(_notes.note_id).where(

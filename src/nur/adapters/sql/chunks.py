@@ -1,4 +1,4 @@
-"""SqlChunkStore: what search and indexing read of chunks. `candidates.py` has the first read of a search."""
+"""SqlChunkStore: reads chunks for search and indexing. The first read of a search is in `candidates.py`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _chunks = memory_note_chunks.c
 _notes = memory_notes.c
 _totals = lexical_totals.c
 
-# Built once: composing a statement of fifty columns takes longer than running it.
+# Built once: building a statement of fifty columns takes longer than running it.
 _SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(WITH_PIECES)
 _TOTALS = select(
     cast(func.coalesce(func.sum(_totals.chunks), 0), BigInteger).label("chunks"),
@@ -56,7 +56,7 @@ _TOTALS = select(
 
 @dataclass(frozen=True, slots=True)
 class SqlChunkStore:
-    """Chunks for search: each method is one snapshot."""
+    """Chunks for search. Each method reads one snapshot."""
 
     run: Runner
     lexical_index: LexicalIndex
@@ -68,11 +68,11 @@ class SqlChunkStore:
     async def look_up(
         self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
     ) -> CorpusStatistics:
-        """Counts over everything stored, and for the terms that `terms_of` chooses, given the words stored since."""
+        """Counts over everything stored, and for the terms that `terms_of` chooses from the words stored since `after`."""
         return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of)
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
-        """Lexical candidates, the index's neighbours, chunks not indexed yet, neighbouring turns, and their cosines."""
+        """The candidates of a question, and the full chunks of those that have equal terms."""
         return await self.run.read(read_candidates, self.lexical_index, query)
 
     async def by_words(self, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int) -> list[ChunkKey]:
@@ -81,7 +81,7 @@ class SqlChunkStore:
         return list(found.chunks)
 
     async def candidates_of(self, note_id: NoteId, query: CandidateQuery) -> CandidateSet:
-        """The chunks of one note as if they had been found."""
+        """The chunks of one note as candidates, whether or not a ranker finds them."""
         return await self.run.read(candidates_of, note_id, query)
 
     async def show(
@@ -93,7 +93,10 @@ class SqlChunkStore:
         with_neighbours: bool = False,
         with_texts: bool = False,
     ) -> dict[ChunkKey, ChunkWithNote]:
-        """Chunks to show, with their notes; what is deleted, expired or filtered out is left out."""
+        """Chunks to show, with their notes, without those that are deleted, expired or filtered out.
+
+        A chunk that was replaced is represented by its note's first chunk.
+        """
         return await self.run.read(_show, chunks, where, now, with_neighbours=with_neighbours, with_texts=with_texts)
 
     async def of_note(self, note_id: NoteId) -> list[StoredChunk]:
@@ -120,13 +123,13 @@ def _look_up(
 
 
 def read_candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
-    """The candidates, with the texts of those whose terms are the same."""
+    """The candidates, and the full chunks of those that have equal terms."""
     found = candidates(connection, lexical_index, query)
     return replace(found, lookalikes=_read(connection, lookalikes(found.views)))
 
 
 def chunks_of(connection: Connection, note_id: NoteId, embedding_version: str | None = None) -> list[StoredChunk]:
-    """A note's chunks, in order, and whether each has a vector of this version (None: of any)."""
+    """A note's chunks in order; each tells whether it has a vector of this version (None: of any)."""
     query = (
         select(*CHUNK_COLUMNS, has_vector(embedding_version))
         .where(_chunks.note_id == note_id)
@@ -185,7 +188,7 @@ def _between_neighbours(
     ]
     if not places:
         return dict(found)
-    # Not as pairs: for those SQLite walks every chunk. The few chunks too many that this reads are not looked up.
+    # Not as pairs: SQLite would scan every chunk. This reads a few chunks too many, which are ignored.
     note_ids, indexes = {note_id for note_id, _ in places}, {index for _, index in places}
     near = (one_of(connection, _chunks.note_id, note_ids), one_of(connection, _chunks.chunk_index, indexes))
     statement = select(*CHUNK_COLUMNS, _chunks.note_id).where(*near)

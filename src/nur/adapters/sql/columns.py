@@ -36,7 +36,7 @@ class Moment(types.TypeDecorator[datetime]):
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """Database to Python."""
         if value is None or dialect.name != "sqlite":
-            return value  # type: ignore[no-any-return]  # the driver gives a datetime
+            return value  # type: ignore[no-any-return]  # the driver returns a datetime
         return _EPOCH + int(value) * _MICROSECOND
 
 
@@ -68,5 +68,5 @@ class Vector(types.TypeDecorator["Floats"]):
         return floats.tobytes() if dialect.name == "sqlite" else floats
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Floats | None:
-        """Database to Python; the array of SQLite's bytes is read-only, like the bytes it looks at."""
+        """Database to Python. From SQLite the array is a read-only view of the bytes."""
         return np.frombuffer(value, dtype=np.float32) if value is not None and dialect.name == "sqlite" else value

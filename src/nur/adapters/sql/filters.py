@@ -38,12 +38,12 @@ def notes_matching(where: NoteFilter, now: datetime | BindParameter[Any]) -> Col
 
 
 def chunks_matching(where: NoteFilter, now: datetime | BindParameter[Any]) -> ColumnElement[bool]:
-    """The filter for a query that starts elsewhere and looks notes up."""
+    """The filter for a query that finds rows elsewhere and then looks up their notes."""
     return and_(_LookedUp(_notes.tenant_id) == where.tenant, _conditions(where, now))
 
 
 class _LookedUp(FunctionElement[str]):
-    """A column that is read of rows found by others, not one to find them by."""
+    """A column to check, not to search by."""
 
     type = String()
     inherit_cache = True
@@ -51,15 +51,15 @@ class _LookedUp(FunctionElement[str]):
 
 @compiles(_LookedUp)
 def _plain(element: _LookedUp, compiler: SQLCompiler, **options: Any) -> str:
-    """PostgreSQL knows how common each value is; an expression it would take for rare, and walk every note."""
+    """As it is: PostgreSQL knows how common each value is, but would guess that an expression is rarely true."""
     return compiler.process(element.clauses, **options)
 
 
 @compiles(_LookedUp, "sqlite")
 def _by_no_index(element: _LookedUp, compiler: SQLCompiler, **options: Any) -> str:
-    """SQLite expects ten notes per tenant and would walk all of them to find 200 chunks.
+    """In an expression, so that SQLite does not use the index on tenants.
 
-    Of 30,000 notes that takes 115 ms of CPU; in an expression that no index serves, 24.
+    It expects ten notes per tenant and would scan all to find 200 chunks: 115 ms for 30,000 notes instead of 24.
     """
     return f"({compiler.process(element.clauses, **options)} || '')"
 

@@ -26,15 +26,15 @@ _audit = audit_log.c
 
 
 class Owner(Protocol):
-    """This process among those that have the store open."""
+    """This process, as one of those that have the store open."""
 
     @property
     def number(self) -> int:
-        """No other process that runs has it."""
+        """Unique among the running processes."""
         ...
 
     def is_gone(self, connection: Connection, number: int) -> bool:
-        """Whether the process with this number no longer runs."""
+        """Whether the process with this number has ended."""
         ...
 
 
@@ -50,11 +50,11 @@ class SqlIdempotencyStore:
         return await self.run.write(_reserve, key, request_hash, context, self.owner)
 
     async def save_response(self, tenant: str, key: str, status_code: int, response: Mapping[str, Any]) -> None:
-        """Keep the response under the key."""
+        """Save the response under the key."""
         await self.run.write(_save_response, tenant, key, status_code, response)
 
     async def release(self, tenant: str, key: str, call_id: str) -> None:
-        """Free the key of a failed call, unless it has a response, another call has it, or the call committed."""
+        """Free the key of a failed call, unless the call committed, has a response, or lost the key to another call."""
         await self.run.write(_release, tenant, key, call_id)
 
     async def purge(self, before: datetime) -> int:
@@ -63,7 +63,7 @@ class SqlIdempotencyStore:
 
 
 def expire_reservations(connection: Connection, now: datetime) -> None:
-    """For a process that owns the store alone: calls without a response belong to a process that died."""
+    """Expire all reservations without a response. Call it where no other process has the store open."""
     long_ago = now - timedelta(seconds=RESERVATION_SECONDS)
     young = update(idempotency_keys).where(_keys.status_code.is_(None), _keys.created_at > long_ago)
     connection.execute(young.values(created_at=long_ago))
@@ -74,7 +74,7 @@ def _is_key(tenant: str, key: str) -> tuple[ColumnElement[bool], ColumnElement[b
 
 
 def keep_reservation(connection: Connection, context: WriteContext, key: str) -> None:
-    """See that the call still has its key, and that it has it until the write is committed. Raises CallInProgress."""
+    """Lock the call's key until the write is committed. Raises CallInProgress if another call has taken it over."""
     own = select(_keys.call_id).where(*_is_key(context.principal.tenant, key))
     if connection.execute(own.with_for_update(read=True, key_share=True)).scalar() != context.call_id:
         raise CallInProgress("Another call under this Idempotency-Key has taken over; nothing was written.")
@@ -84,7 +84,7 @@ def _reserve(
     connection: Connection, key: str, request_hash: str, context: WriteContext, owner: Owner | None
 ) -> IdempotencyRecord | None:
     tenant = context.principal.tenant
-    # Locked: a write of the first call is either committed by now, or finds that its key is gone.
+    # Locked: the first call has either committed its write by now, or will find its key gone.
     row = connection.execute(select(idempotency_keys).where(*_is_key(tenant, key)).with_for_update()).first()
     if row is not None:
         abandoned = row.status_code is None and _is_abandoned(connection, row, context.now, owner)
@@ -112,7 +112,7 @@ def _is_abandoned(connection: Connection, row: Row[Any], now: datetime, owner: O
 
 
 def _committed(connection: Connection, reserved: Row[Any]) -> CommittedChange | None:
-    """What the call committed last, if anything."""
+    """The last change that the call committed, if any."""
     own = (
         _audit.tenant_id == reserved.tenant_id,
         _audit.at >= reserved.created_at,

@@ -1,4 +1,4 @@
-"""What writing, deleting and purging a note changes, each in one transaction."""
+"""Write, delete and purge notes, each in one transaction."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _notes = memory_notes.c
 _chunks = memory_note_chunks.c
 # Statements are built once and take their values as parameters: building one costs more than running it. `values()`
-# makes an object for each column, 59 for one memory: half of the writer's CPU.
+# would make an object per column, 59 for one memory: half of the writer's CPU.
 _INSERT_NOTE = insert(memory_notes)
 _UPDATE_NOTE = update(memory_notes).where(
     _notes.note_id == bindparam("current_id"), _notes.revision == bindparam("current_revision")
@@ -88,7 +88,7 @@ def write_note(connection: Connection, lexical_index: LexicalIndex, write: NoteW
     else:
         if write.replaces is not None:
             _drop_derived(connection, lexical_index, note.note_id)
-        if write.comparison is not None:  # before its own chunks are there to be found
+        if write.comparison is not None:  # before its own chunks can be found
             similar = compare(connection, lexical_index, note, write.comparison, context.now)
         keys = _add_chunks(connection, lexical_index, write, context.now)
         derivations.add(connection, note, write.derived, context.now)
@@ -124,7 +124,9 @@ def purge_note(
     connection: Connection, lexical_index: LexicalIndex, note: Note, context: WriteContext, *, indexed: bool
 ) -> None:
     """Erase a note for good, with its versions and the traces that returned it. Raises Conflict."""
-    connection.execute(_LOCK_NOTE, {"locked": note.note_id})  # before its chunks, as every write of a note does
+    connection.execute(
+        _LOCK_NOTE, {"locked": note.note_id}
+    )  # first the note, then its chunks, in the same order as every write
     _drop_derived(connection, lexical_index, note.note_id)
     gone = delete(memory_notes).where(_notes.note_id == note.note_id, _notes.revision == note.revision)
     if connection.execute(gone).rowcount != 1:
@@ -142,7 +144,7 @@ def purge_note(
 def _replace_row(connection: Connection, write: NoteWrite, current_revision: int, now: datetime) -> ChangeKind | None:
     """Update the note's row if it is still at this revision; a text that changes is kept as a version.
 
-    Returns what that does to the note; None where its text is only cut or embedded again.
+    Returns the kind of change; None if the text is only chunked or embedded again.
     """
     note = write.note
     if write.text is None:
@@ -160,7 +162,7 @@ def _replace_row(connection: Connection, write: NoteWrite, current_revision: int
 
 
 def _change(current: Any, note: Note) -> ChangeKind | None:
-    """What a write of a text does to the note whose row was `current`."""
+    """The kind of change that a write of a text makes to the note with the row `current`."""
     if current is None or current.status != note.status:
         return ChangeKind.RESTORED if note.status is Status.ACTIVE else ChangeKind.DELETED
     return ChangeKind.REPLACED if current.version != note.version else None
@@ -181,7 +183,7 @@ def _touch_chunks(connection: Connection, note: Note, *, indexed: bool) -> None:
 
 
 def _drop_derived(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
-    """Delete everything that a note's text was made into."""
+    """Delete everything that was made from a note's text."""
     _drop_chunks(connection, lexical_index, note_id)
     derivations.drop(connection, note_id)
     drop_suggestions(connection, note_id)
@@ -189,7 +191,7 @@ def _drop_derived(connection: Connection, lexical_index: LexicalIndex, note_id: 
 
 def _drop_chunks(connection: Connection, lexical_index: LexicalIndex, note_id: NoteId) -> None:
     """Delete a note's chunks, pieces, lexical rows and vectors."""
-    pieces = func.coalesce(chunk_pieces.c.piece_count, 0).label("pieces")  # none: it waits to be analysed again
+    pieces = func.coalesce(chunk_pieces.c.piece_count, 0).label("pieces")  # NULL: the chunk waits to be analysed again
     own = select(_chunks.chunk_key, _chunks.term_count, pieces).where(_chunks.note_id == note_id)
     rows = connection.execute(own.outerjoin(chunk_pieces, chunk_pieces.c.chunk_key == _chunks.chunk_key)).all()
     connection.execute(delete(note_embeddings).where(note_embeddings.c.note_id == note_id))

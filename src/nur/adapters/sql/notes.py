@@ -1,4 +1,4 @@
-"""SqlNoteStore: notes, their texts, pages and counts. `note_writes.py` has what changes them."""
+"""SqlNoteStore: reads notes, their texts, pages and counts. `note_writes.py` changes them."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _notes = memory_notes.c
 _BY_PUBLIC_ID = select(*NOTE_COLUMNS).where(
     _notes.tenant_id == bindparam("tenant"), _notes.public_id == bindparam("asked")
 )
-# One query per status: each has an index of its own, where the two together would scan all notes. The status stands
-# there as a literal: with a parameter SQLite plans the query again each time (90 µs instead of 8).
+# One query per status: each has its own index, and one query for both would scan all notes. The status is a literal:
+# with a parameter SQLite would plan the query each time (90 µs instead of 8).
 _BY_IDENTITY = [
     select(*NOTE_COLUMNS)
     .where(
@@ -66,7 +66,7 @@ class SqlNoteStore:
     lexical_index: LexicalIndex
 
     async def write(self, write: NoteWrite, context: WriteContext) -> Written:
-        """Commit one write, with what its comparison suggests. Raises Conflict."""
+        """Commit one write, and the suggestions of its comparison. Raises Conflict."""
         return await self.run.write(write_note, self.lexical_index, write, context)
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
@@ -78,7 +78,7 @@ class SqlNoteStore:
         await self.run.write(purge_note, self.lexical_index, note, context, indexed=indexed)
 
     async def get(self, tenant: str, public_id: str) -> Note | None:
-        """A note by its public id, in the trash or not."""
+        """A note by its public id, also from the trash."""
         return await self.run.read(_get, tenant, public_id)
 
     async def by_identity(self, tenant: str, identity: str) -> Note | None:
@@ -99,21 +99,21 @@ class SqlNoteStore:
         after: str | PageCursor | int | None = None,
         containing: str | None = None,
     ) -> list[Note]:
-        """A page of active notes; `after` is the last one seen, by public id, cursor or turn index."""
+        """A page of active notes after the last one seen: its public id, cursor or turn index."""
         return await self.run.read(_page, where, now, limit, order, after, containing)
 
     async def count(self, where: NoteFilter, now: datetime, by: Facet = Facet.KIND) -> dict[str, int]:
-        """How many active notes match, by kind or project; those without any are left out."""
+        """Number of matching active notes per kind or project, without zeros."""
         return await self.run.read(_count, where, now, by)
 
     async def texts(
         self, note_ids: Sequence[NoteId], characters: int | None = None, start: int = 0
     ) -> dict[NoteId, str]:
-        """The texts of notes from `start` on, all or so many characters of them."""
+        """The texts of notes from `start` on, up to `characters` each if given."""
         return await self.run.read(_texts, note_ids, characters, start)
 
     async def all(self, after: NoteId | None, limit: int) -> list[Note]:
-        """A page of the active notes of every tenant, by internal id; expired ones too."""
+        """A page of the active notes of all tenants, by internal id, including expired ones."""
         return await self.run.read(_all, after, limit)
 
     async def expired(self, now: datetime, limit: int) -> list[Note]:
@@ -123,7 +123,7 @@ class SqlNoteStore:
     async def trash(
         self, before: datetime, limit: int, *, tenant: str | None = None, after: PageCursor | None = None
     ) -> list[Note]:
-        """Notes deleted before then, oldest first; of one tenant, else of all."""
+        """Notes deleted before then, oldest first; of one tenant, or of all."""
         return await self.run.read(_trash, before, limit, tenant, after)
 
 

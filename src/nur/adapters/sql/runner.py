@@ -1,4 +1,4 @@
-"""Runner: how the stores run their queries, and the condition of the database that they have shown."""
+"""Runner: how the stores run their queries; StoreCondition: whether the database works, as its queries show."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ log = EventLog("Store")
 
 
 class StoreCondition:
-    """Keeps the last failure until the store works again. Damage stays until the store is opened again."""
+    """Holds the last failure until the store works again; damage, until the store is opened again."""
 
     def __init__(self, cause_of: Callable[[BaseException], str]) -> None:
         self._cause_of = cause_of
         self.problem: NurError | None = None  #: why the store could not be used; None: nothing is known to be wrong
 
     def failed(self, error: NurError) -> None:
-        """A read or write failed because of the store. Logs each kind of failure once."""
+        """Record a read or write that failed because of the store. Logs each kind of failure once."""
         if isinstance(self.problem, StoreDamaged):
             return
         if type(error) is not type(self.problem):
@@ -36,12 +36,12 @@ class StoreCondition:
         self.problem = error
 
     def read(self) -> None:
-        """A read succeeded. On a full disk reads do, and writes do not."""
+        """Record a read that succeeded. It does not clear a full disk, where reads work and writes fail."""
         if self.problem is not None and not isinstance(self.problem, StoreFull):
             self.wrote()
 
     def wrote(self) -> None:
-        """A write was committed."""
+        """Record a committed write."""
         if self.problem is None or isinstance(self.problem, StoreDamaged):
             return
         self.problem = None
@@ -53,7 +53,7 @@ class Runner(Protocol):
 
     @property
     def condition(self) -> StoreCondition:
-        """What its reads and writes have shown of the database."""
+        """Whether the database works, as its reads and writes have shown."""
         ...
 
     async def read(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""SqlStores: the stores over one runner, whatever the database."""
+"""SqlStores: all stores over one runner, for any database."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from nur.adapters.sql.runner import Runner
     from nur.domain.errors import NurError
 
-#: Rewritten to find out whether the store can be written again.
+#: A fact that `ping` writes to find out whether the store can be written again.
 WRITE_PROBE = "write_probe"
 
 
 class SqlStores:
-    """The stores that every database has; opening and closing is the database's own."""
+    """The stores that every database has. Subclasses open and close the database."""
 
     is_shared = False
 
@@ -59,11 +59,11 @@ class SqlStores:
 
     @property
     def problem(self) -> NurError | None:
-        """Why the database could not be used the last time; None: nothing is known to be wrong."""
+        """Why the last read or write failed; None: no failure is known."""
         return self.run.condition.problem
 
     async def ping(self) -> None:
-        """Read something; and write something, if the last write failed. Raises why the store cannot be used."""
+        """Try a read, and a write if the last one failed. Raises the reason if the store cannot be used."""
         await self.run.read(_ping)
         if self.problem is not None:
             await self.facts.set(WRITE_PROBE, uuid4().hex)
@@ -71,7 +71,7 @@ class SqlStores:
             raise self.problem
 
     async def scrub(self) -> None:
-        """Leave nothing of what was removed among the lexical rows."""
+        """Remove the last traces of deleted texts from the lexical rows."""
         await self.run.write(self.lexical_index.optimize)
 
 

@@ -32,7 +32,7 @@ READ_AT_ONCE = 8
 
 
 def _either_way(table: Table) -> ColumnElement[bool]:
-    """The rows of a table that are about two notes, whichever is the newer one."""
+    """Rows about the pair of notes, in either order."""
     newer: BindParameter[Any] = bindparam("newer")
     older: BindParameter[Any] = bindparam("older")
     columns = table.c
@@ -73,16 +73,16 @@ def drop_suggestions(connection: Connection, note_id: NoteId) -> None:
 def compare(
     connection: Connection, lexical_index: LexicalIndex, note: Note, comparison: MemoryComparison, now: datetime
 ) -> Sequence[FoundPair]:
-    """What a memory should be reviewed with, as a part of its own write; it waits for review from now on.
+    """Find the memories that a new one should be reviewed with, and store them as suggestions, within its own write.
 
-    Called while the memory has no lexical rows: all that is found is another's.
+    Call it before the memory has lexical rows, so that it does not find itself.
     """
     terms, where = comparison.terms, comparison.where
     keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT) if terms else []
     alike = _read_alike(connection, keys, where, now, comparison.limit) if keys else []
     found = comparison.rule(alike) if alike else ()
     if found:
-        # Those that another transaction writes are left out: two writers must not wait for each other's notes.
+        # Notes that another transaction is writing are left out: two writers must not wait for each other.
         rows = connection.execute(_OTHERS, {"others": [one.other.note_id for one in found]})
         texts = {note.note_id: note.content_hash} | {NoteId(row.note_id): row.content_hash for row in rows}
         kept = _add_suggestions(connection, note.tenant, [one.suggestion for one in found], texts)
@@ -91,7 +91,7 @@ def compare(
 
 
 def suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion]) -> None:
-    """Keep what is suggested for a note, in place of what was; what was decided is not suggested again."""
+    """Replace the suggestions for a note. Pairs that somebody has decided on are not suggested again."""
     connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
     ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
     query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
@@ -141,10 +141,10 @@ def alike(
 def _read_alike(
     connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime, limit: int
 ) -> list[AlikeMemory]:
-    """The notes of these chunks that match the filter, in the order of the chunks."""
+    """The notes of these chunks that match the filter, in chunk order."""
     query = _alike_query(where)
     found: dict[NoteId, AlikeMemory] = {}
-    for start in range(0, len(keys), READ_AT_ONCE):  # mostly the first ones are enough
+    for start in range(0, len(keys), READ_AT_ONCE):  # the first few are usually enough
         if len(found) >= limit:
             break
         some = keys[start : start + READ_AT_ONCE]
@@ -156,9 +156,9 @@ def _read_alike(
 
 @lru_cache(64)
 def _alike_query(where: NoteFilter) -> Select[Any]:
-    """Built once for each filter: building and reading it again costs four times what SQLite takes to run it.
+    """Built once per filter: building and compiling it costs four times what SQLite takes to run it.
 
-    It asks for as many keys every time, the last one repeated: a list of any length is made into SQL again each time.
+    It always takes the same number of keys, the last one repeated: another number would be compiled again.
     """
     keys: list[BindParameter[Any]] = [bindparam(f"key_{place}") for place in range(READ_AT_ONCE)]
     now = bindparam("now", type_=_notes.expires_at.type)
