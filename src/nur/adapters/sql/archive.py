@@ -36,13 +36,13 @@ _ALL_VERSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class SqlArchive:
-    """Reads notes in the order of their internal ids, and writes them as they were elsewhere."""
+    """Reads notes by internal id, and writes imported notes unchanged."""
 
     run: Runner
     lexical_index: LexicalIndex
 
     async def page(self, tenant: str, after: NoteId | None, *, limit: int, characters: int) -> list[ArchivedNote]:
-        """Notes of a tenant by internal id, active, expired and in the trash; each as it was at one moment."""
+        """A page of a tenant's notes by internal id, with expired and deleted ones; each is read in one snapshot."""
         return await self.run.read(_page, tenant, after, limit, characters)
 
     async def put(self, write: NoteWrite, versions: Sequence[NoteVersion], context: WriteContext) -> None:
@@ -50,7 +50,7 @@ class SqlArchive:
         await self.run.write(_put, self.lexical_index, write, versions, context)
 
     async def versions(self, note_id: NoteId) -> list[VersionSummary]:
-        """The previous texts that are kept, newest first."""
+        """The previous texts still stored, newest first."""
         return await self.run.read(_summaries, note_id)
 
     async def version(self, note_id: NoteId, version: int) -> NoteVersion | None:
@@ -63,7 +63,7 @@ def _page(connection: Connection, tenant: str, after: NoteId | None, limit: int,
     if after is not None:
         query = query.where(_notes.note_id > after)
     found: list[ArchivedNote] = []
-    # Row by row: a page of long texts ends before they are all in memory.
+    # Row by row, so that a page of long texts can end before all of them are in memory.
     with connection.execute(query, execution_options={"stream_results": True, "max_row_buffer": 1}) as rows:
         for row in rows.mappings():
             archived = _with_versions(connection, dict(row))

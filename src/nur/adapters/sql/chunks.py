@@ -68,7 +68,7 @@ class SqlChunkStore:
     async def look_up(
         self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
     ) -> CorpusStatistics:
-        """Counts over everything stored, and for the terms that `terms_of` chooses from the words stored since `after`."""
+        """Counts over everything stored, and for the terms that `terms_of` chooses from words stored after `after`."""
         return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of)
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:

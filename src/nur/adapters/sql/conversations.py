@@ -1,4 +1,4 @@
-"""SqlConversationStore: the conversations that turns belong to."""
+"""SqlConversationStore: conversations, as groups of turns."""
 
 from __future__ import annotations
 

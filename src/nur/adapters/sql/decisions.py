@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nur.ports.decisions import AlikeMemory
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
-#: Notes that supersede each other one after the other: more are refused, for they would be walked with every decision.
+#: Longest chain of notes that supersede each other. Longer ones are refused: every decision walks the chain.
 LONGEST_CHAIN = 1_000
 _SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
 
@@ -46,13 +46,13 @@ class Superseder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SqlDecisionStore:
-    """Two tables of pairs: what was decided, which is kept, and what rules suggest, which is derived."""
+    """Two tables of pairs: decisions, and suggestions derived by rules."""
 
     run: Runner
     lexical_index: LexicalIndex
 
     async def decide(self, decision: Decision, context: WriteContext) -> None:
-        """Keep a decision in place of any other about the pair, in either direction. Raises NotFound, Conflict."""
+        """Store a decision, replacing any other about the pair in either direction. Raises NotFound, Conflict."""
         await self.run.write(_decide, decision, context)
 
     async def undo(self, pair: NotePair, context: WriteContext) -> bool:
@@ -60,13 +60,13 @@ class SqlDecisionStore:
         return await self.run.write(_undo, pair, context)
 
     async def suggest(self, newer: NoteId, suggestions: Sequence[Suggestion]) -> None:
-        """Keep what is suggested for a note, in place of what was; what was decided is not suggested again."""
+        """Replace the suggestions for a note. Pairs that somebody has decided on are not suggested again."""
         await self.run.write(suggest, newer, suggestions)
 
     async def reviews(
         self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
     ) -> list[Review]:
-        """Pairs that wait, or that were decided, the latest first; both notes must match the filter."""
+        """Pairs waiting for review, or decided ones, latest first; both notes must match the filter."""
         return await self.run.read(_reviews, where, now, decided, limit, after)
 
     async def review(self, review_id: str, where: NoteFilter, now: datetime) -> Review | None:
@@ -74,14 +74,14 @@ class SqlDecisionStore:
         return await self.run.read(_review, review_id, where, now)
 
     async def superseded(self, note_ids: Sequence[NoteId], where: NoteFilter, now: datetime) -> dict[NoteId, str]:
-        """Of these notes those that are superseded, each with the public id of the note that holds instead."""
+        """The superseded ones of these notes, each with the public id of the note that replaces it."""
         found = await self.run.read(superseders, note_ids, where, now)
         return {note_id: newers[0].public_id for note_id, newers in found.items()}
 
     async def alike(
         self, note_id: NoteId, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int
     ) -> list[AlikeMemory]:
-        """Other notes than this one that match the filter and share its terms, the best first."""
+        """Other notes that match the filter and share terms with this one, best first."""
         return await self.run.read(alike, self.lexical_index, note_id, terms, where, now, limit) if terms else []
 
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
@@ -96,7 +96,7 @@ def superseders(
     now: datetime,
     decided_by: datetime | None = None,
 ) -> dict[NoteId, list[Superseder]]:
-    """Of these notes those that are superseded, with all that supersede each, directly or not: the last one first.
+    """The superseded ones of these notes, with all their direct and indirect superseders, the final ones first.
 
     A chain is followed as far as its notes match the filter. `decided_by`: decisions made later do not count.
     """
@@ -120,7 +120,7 @@ def superseders(
 
 
 def _ends_first(note_id: NoteId, direct: dict[NoteId, list[Superseder]]) -> list[Superseder]:
-    """All that supersede a note: those that nothing supersedes before the others."""
+    """All superseders of a note; those that nothing supersedes come first."""
     found: dict[NoteId, Superseder] = {}
     edge = [note_id]
     while edge:
@@ -144,7 +144,7 @@ def _decide(connection: Connection, decision: Decision, context: WriteContext) -
 
 
 def _both(connection: Connection, pair: NotePair, context: WriteContext) -> Note:
-    """The older note; locked with the newer one, in an order that all writers have. Raises NotFound."""
+    """The older note. Locks both notes, in the order that all writers use. Raises NotFound."""
     query = select(*NOTE_COLUMNS).where(
         _notes.note_id.in_([pair.newer, pair.older]), _notes.tenant_id == context.principal.tenant
     )
@@ -158,7 +158,7 @@ def _both(connection: Connection, pair: NotePair, context: WriteContext) -> Note
 
 
 def _reaches(connection: Connection, start: NoteId, goal: NoteId) -> bool:
-    """Whether `start` supersedes `goal` through at least one note between them."""
+    """Whether `start` supersedes `goal` indirectly."""
     reached, edge = {start}, {start}
     for step in range(LONGEST_CHAIN):
         query = select(_decided.older_id).where(_decided.newer_id.in_(edge), _SUPERSEDES)
@@ -185,7 +185,7 @@ def _undo(connection: Connection, pair: NotePair, context: WriteContext) -> bool
 
 
 def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
-    """Pairs of a table with what is known of each, both of whose notes match the filter."""
+    """Pairs of a table with their details; both notes must match the filter."""
     visible = select(_notes.note_id).where(notes_matching(where, now))
     other = suggestions if table is decisions else decisions
     joined = table.outerjoin(other, and_(other.c.newer_id == table.c.newer_id, other.c.older_id == table.c.older_id))
@@ -214,7 +214,7 @@ def _reviews(
 
 
 def _waits() -> ColumnElement[bool]:
-    """Nothing was decided about these two texts."""
+    """The pair's texts have no decision."""
     changed = or_(_decided.newer_hash != _suggested.newer_hash, _decided.older_hash != _suggested.older_hash)
     return or_(_decided.kind.is_(None), changed)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _derived = derivations.c
 _notes = memory_notes.c
 
-# Built once: composing a statement costs more than running it.
+# Built once: building a statement costs more than running it.
 _INSERT = insert(derivations).returning(_derived.derivation_id)
 _INSERT_ROWS = {table.name: insert(table) for table in (fingerprint_bands, note_statements, note_times)}
 _DROP = delete(derivations).where(_derived.note_id == bindparam("of_note"))
@@ -39,36 +39,36 @@ _CARRY_OVER = (
 
 @dataclass(frozen=True, slots=True)
 class SqlDerivationStore:
-    """One row per note and deriver; the rows of each deriver hang on it, in a table of their own."""
+    """One row per note and deriver, referenced by the derived rows in the deriver's own table."""
 
     run: Runner
 
     async def put(self, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
-        """Replace what these derivers made of the note. Raises Conflict."""
+        """Replace the rows of these derivers for the note. Raises Conflict."""
         await self.run.write(_put, note, derived, now)
 
     async def queue(self, now: datetime) -> int:
-        """Queue every active note to be derived again and return how many there are."""
+        """Queue every active note to be derived again; returns how many."""
         return await self.run.write(outbox.enqueue_all, now, Task.DERIVE)
 
     async def queue_outdated(self, versions: Mapping[str, int], now: datetime) -> int:
-        """Queue active notes that lack rows of one of these derivers, in its version, and return how many."""
+        """Queue active notes without rows of one of these derivers in this version; returns how many."""
         return await self.run.write(_queue_outdated, versions, now)
 
 
 @dataclass(frozen=True, slots=True)
 class SqlFingerprintStore:
-    """Looks bands up by an index."""
+    """Finds similar notes by their fingerprint bands."""
 
     run: Runner
 
     async def similar(self, note_id: NoteId, where: NoteFilter, now: datetime, limit: int) -> list[NoteId]:
-        """Other notes that share bands with this one, those that share most first."""
+        """Other notes that share bands with this one, most shared bands first."""
         return await self.run.read(similar, note_id, where, now, limit)
 
 
 def add(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
-    """Insert what derivers made of a note that has nothing of theirs yet."""
+    """Insert derived rows of a note that has none of these derivers yet."""
     for one in derived:
         row = {"note_id": note.note_id, "deriver": one.deriver, "version": one.version, "revision": note.revision}
         key = connection.execute(_INSERT, {**row, "derived_at": now}).scalar_one()
@@ -82,13 +82,13 @@ def drop(connection: Connection, note_id: NoteId) -> None:
 
 
 def carry_over(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
-    """Keep what is derived from a text that stays, but for what is derived again."""
+    """Carry the rows of an unchanged text over to the note's new revision, and replace those derived again."""
     connection.execute(_CARRY_OVER, {"of_note": note.note_id, "to_revision": note.revision})
     _replace(connection, note, derived, now)
 
 
 def similar(connection: Connection, note_id: NoteId, where: NoteFilter, now: datetime, limit: int) -> list[NoteId]:
-    """Other notes that share bands with this one."""
+    """Other notes that share bands with this one, most shared bands first."""
     own, others, band, same = derivations.alias(), derivations.alias(), fingerprint_bands, fingerprint_bands.alias()
     query = (
         select(others.c.note_id)

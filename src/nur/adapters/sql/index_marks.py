@@ -29,7 +29,7 @@ _vectors = note_chunk_embeddings.c
 
 @dataclass(frozen=True, slots=True)
 class SqlIndexMarks:
-    """Marks stored with each chunk."""
+    """The indexed revision, stored with each chunk."""
 
     run: Runner
 
@@ -50,7 +50,7 @@ class SqlIndexMarks:
         return await self.run.read(_count, embedding_version)
 
     async def sample(self, embedding_version: str, limit: int, now: datetime) -> list[ChunkWithNote]:
-        """Random chunks that the index should hold and show."""
+        """Random chunks that the index should find."""
         return await self.run.read(_sample, embedding_version, limit, now)
 
 
@@ -73,7 +73,7 @@ def with_vector(embedding_version: str) -> Select[int]:
 
 
 def _is_stale() -> ColumnElement[bool]:
-    """The index does not hold the chunk at its revision. The words match the partial index."""
+    """The chunk is not indexed at its revision. The condition is spelled as in the partial index."""
     return or_(_chunks.indexed_revision.is_(None), _chunks.indexed_revision != _chunks.revision)
 
 

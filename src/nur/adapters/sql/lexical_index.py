@@ -1,4 +1,4 @@
-"""Lexical rows of pieces: what each database does its own way, and what all of them share."""
+"""The lexical index of pieces: its interface, and what all databases share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from nur.ports.chunks import StoredWord, TermFrequency
 
-#: A term in so many pieces is common: counting it means walking all of them, and a few more or less change nothing.
+#: A term in this many pieces is common: counting it would scan all of them, and its count need not be exact.
 COMMON = 256
-#: So many times the wanted pieces are ranked before any is filtered: filtering every piece that contains a word costs
-#: more than ranking it. Where too few of them pass, all are filtered.
+#: This many times the wanted pieces are ranked before filtering: filtering every piece that contains a word costs more
+#: than ranking it. If too few of them match, all pieces are filtered.
 UNFILTERED = 4
 
 _chunks = memory_note_chunks.c
@@ -33,33 +33,33 @@ _MATCHING = (
 
 
 class FoundByWords(NamedTuple):
-    """Chunks whose pieces contain what was asked for."""
+    """Chunks whose pieces contain the terms."""
 
     chunks: Sequence[ChunkKey]  #: by their best piece, best first
-    has_more: bool  #: as many pieces were found as were asked for
+    has_more: bool  #: whether the limit was reached
 
 
 class LexicalIndex(Protocol):
     """Finds pieces by their analysed terms, inside the transaction it is given."""
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
-        """Write the lexical rows of new chunks, one for each of their pieces, and the words of their terms."""
+        """Write the lexical rows of new chunks, one per piece, and the words of their terms."""
         ...
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
-        """Remove the lexical rows of chunks that go, which have so many pieces."""
+        """Remove the lexical rows of chunks, given with their number of pieces."""
         ...
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> FoundByWords:
-        """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
+        """The chunks of the best `limit` pieces with any of the terms whose notes match the condition."""
         ...
 
     def sharing(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
     ) -> list[ChunkKey]:
-        """Chunks that share terms with a text, those with the rarest and most of them first.
+        """Chunks that share terms with a text, those with the most and rarest terms first.
 
         Cheaper than a search, for it looks at about `most` pieces. Notes that do not fulfil the condition may be among
         them; a database that can tell them apart cheaply leaves them out.
@@ -67,18 +67,18 @@ class LexicalIndex(Protocol):
         ...
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order, and any before it that may not have been seen yet.
+        """Words stored after this key, in order, and earlier ones that may not have been seen yet.
 
         Nothing else may be read before them in the same transaction.
         """
         ...
 
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
-        """How common each term is among so many pieces, to within a hundredth; unknown terms are left out."""
+        """Counts of each term among `pieces` pieces, to within 1 %; unknown terms are left out."""
         ...
 
     def optimize(self, connection: Connection) -> None:
-        """Leave nothing of what was removed, and forget words that no piece has."""
+        """Remove the last traces of removed rows, and words that no piece contains."""
         ...
 
 
@@ -86,12 +86,12 @@ class Ranking(Protocol):
     """The database's own ranking of one question."""
 
     def __call__(self, wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
-        """The chunk keys of the best pieces, best first; with a condition, only of notes that fulfil it."""
+        """The chunk keys of the best pieces, best first; with a condition, only of notes that match it."""
         ...
 
 
 def best_chunks(connection: Connection, rank: Ranking, where: ColumnElement[bool], limit: int) -> FoundByWords:
-    """The chunks of the best `limit` pieces whose notes fulfil the condition."""
+    """The chunks of the best `limit` pieces whose notes match the condition."""
     ranked = rank(UNFILTERED * limit)
     distinct = list(dict.fromkeys(ranked))
     among = one_of(connection, _chunks.chunk_key, distinct)
@@ -105,19 +105,19 @@ def best_chunks(connection: Connection, rank: Ranking, where: ColumnElement[bool
 
 @dataclass(slots=True)
 class CommonTerms:
-    """Remembers how common the common terms are: counting those of one question costs milliseconds."""
+    """Caches the counts of common terms: counting those of one question takes milliseconds."""
 
     _known: dict[str, TermFrequency] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Count them again."""
+        """Clear the cache."""
         self._known = {}
 
     def frequencies(
         self, terms: Sequence[str], count: Callable[[Sequence[str]], dict[str, TermFrequency]]
     ) -> dict[str, TermFrequency]:
-        """How common each term is; those that are not known are counted."""
-        known = self._known  # other threads may start a new one meanwhile
+        """Counts of each term; those not cached are counted."""
+        known = self._known  # other threads may replace it meanwhile
         distinct = list(dict.fromkeys(terms))
         counted = count([term for term in distinct if term not in known])
         found = {term: known.get(term) or counted[term] for term in distinct if term in known or term in counted}

@@ -1,4 +1,4 @@
-"""Rows to domain values and back."""
+"""Converts rows to domain values and back."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def to_chunk(row: Record, note_id: NoteId, *, has_vector: bool = True) -> Stored
 
 
 def to_scoring_view(row: Sequence[Any]) -> ScoringView:
-    """A row of SCORING_COLUMNS as ranking reads it."""
+    """A row of SCORING_COLUMNS as a scoring view."""
     return ScoringView._make((*row[:_KIND_AT], _KINDS[row[_KIND_AT]], *row[_KIND_AT + 1 :]))
 
 

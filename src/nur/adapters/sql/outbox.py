@@ -36,11 +36,11 @@ class SqlOutbox:
         return await self.run.write(lease, worker, limit, now, lease_seconds)
 
     async def renew(self, jobs: Sequence[Job], until: datetime) -> None:
-        """Extend leases; those that others have taken over stay theirs."""
+        """Extend leases, except those that another worker has taken over."""
         await self.run.write(_renew, jobs, until)
 
     async def finish(self, job: Job, now: datetime, *, indexed: int | None = None) -> None:
-        """Close the job, unless a newer revision was asked for meanwhile, and record what the index holds."""
+        """Close the job, unless a newer revision was queued meanwhile, and record what the index holds."""
         await self.run.write(_finish, job, now, indexed)
 
     async def postpone(self, job: Job, error: str, retry_at: datetime | None) -> None:
@@ -48,11 +48,11 @@ class SqlOutbox:
         await self.run.write(_postpone, job, error, retry_at)
 
     async def backlog(self, now: datetime) -> Backlog:
-        """What waits in the outbox."""
+        """Counts and errors of the jobs in the outbox."""
         return await self.run.read(backlog, now)
 
     async def count_due(self, now: datetime) -> int:
-        """How many jobs are due or being worked on."""
+        """Number of jobs that are due or leased."""
         return await self.run.read(count_due, now)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
@@ -69,7 +69,7 @@ class SqlOutbox:
 
 
 def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetime, task: Task = Task.INDEX) -> None:
-    """Ask for a task at this revision; an open row of the note and task, dead or not, is raised to it."""
+    """Queue a task at this revision; an open row of the note and task, even a dead one, is raised to it."""
     raised = (
         update(indexing_outbox)
         .where(_rows.note_id == note_id, _rows.task == task.value, _rows.state != DONE)
@@ -83,13 +83,13 @@ def enqueue(connection: Connection, note_id: NoteId, revision: int, now: datetim
 def enqueue_all(
     connection: Connection, now: datetime, task: Task = Task.INDEX, only: ColumnElement[bool] | None = None
 ) -> int:
-    """Ask for a task for every active note, or those alone, the oldest first, and return how many there are."""
+    """Queue a task for every active note, or for these notes, oldest first; returns how many."""
     active = _notes.status == "active" if only is None else and_(_notes.status == "active", only)
     revision = select(_notes.revision).where(_notes.note_id == _rows.note_id).scalar_subquery()
     is_open = and_(_rows.state != DONE, _rows.task == task.value)
     raised = update(indexing_outbox).where(is_open, _rows.note_id.in_(select(_notes.note_id).where(active)))
     due = {"state": PENDING, "attempts": 0, "available_at": now, "last_error": None}
-    # Its worker may have written to an index that is emptied now: the lease ends, so it cannot close the row.
+    # End the leases too: a worker may have written to an index that is now emptied, and must not close its row.
     connection.execute(raised.values(revision=revision, **due, leased_by=None, leased_until=None))
     queued = select(_rows.outbox_id).where(_rows.note_id == _notes.note_id, is_open).exists()
     moment = literal(now, _rows.available_at.type)
@@ -106,7 +106,7 @@ def cancel(connection: Connection, note_id: NoteId, task: Task) -> None:
 
 
 def release_all(connection: Connection) -> None:
-    """End all leases. For a process that owns the store alone: their holders are dead."""
+    """End all leases. Call it where no other process has the store open: their holders are dead."""
     leased = update(indexing_outbox).where(_rows.leased_by.is_not(None))
     connection.execute(leased.values(leased_by=None, leased_until=None))
 
@@ -119,7 +119,7 @@ def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_
         .where(and_(_rows.state == PENDING, _rows.available_at <= now, free))
         .order_by(_rows.available_at, _rows.outbox_id)
         .limit(limit)
-        .with_for_update(skip_locked=True)  # rows that another worker takes at this moment
+        .with_for_update(skip_locked=True)  # rows that another worker is taking now
     )
     rows = connection.execute(due).all()
     until = now + timedelta(seconds=lease_seconds)
@@ -129,7 +129,7 @@ def lease(connection: Connection, worker: str, limit: int, now: datetime, lease_
 
 
 def backlog(connection: Connection, now: datetime) -> Backlog:
-    """What waits in the outbox."""
+    """Counts and errors of the jobs in the outbox."""
     rows = connection.execute(
         select(_rows.state, func.count().label("rows"), func.min(_rows.created_at).label("oldest"))
         .where(_rows.state != DONE)
@@ -149,13 +149,13 @@ def backlog(connection: Connection, now: datetime) -> Backlog:
 
 
 def count_due(connection: Connection, now: datetime) -> int:
-    """How many jobs are due or being worked on."""
+    """Number of jobs that are due or leased."""
     due = (_rows.state == literal_column("'pending'"), _rows.available_at <= now)
     return connection.execute(select(func.count()).select_from(indexing_outbox).where(*due)).scalar_one()
 
 
 def _is_held(job: Job) -> ColumnElement[bool]:
-    """The row, while it is this worker's: one whose lease ran out can no longer change it."""
+    """The row, as long as this worker holds its lease."""
     return and_(_rows.outbox_id == job.job_id, _rows.leased_by == job.worker, _rows.state == PENDING)
 
 
@@ -172,7 +172,7 @@ def _finish(connection: Connection, job: Job, now: datetime, indexed: int | None
 
 
 def _mark_indexed(connection: Connection, job: Job, revision: int) -> None:
-    """Not when the lease is gone: the index may have been emptied since."""
+    """Only with a valid lease: the index may have been emptied since it ended."""
     is_held = select(_rows.outbox_id).where(_is_held(job)).exists()
     is_at = select(_notes.note_id).where(_notes.note_id == job.note_id, _notes.revision == revision).exists()
     chunks = memory_note_chunks.c

@@ -31,7 +31,7 @@ _traces = search_traces.c
 _items = search_trace_items.c
 _notes = memory_notes.c
 
-_FAST = 1  #: zlib's quickest level: a tenth larger than the default in a third of the time
+_FAST = 1  #: zlib's fastest level: 10 % larger than the default, in a third of the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class SqlSearchLog:
     run: Runner
 
     async def save(self, traces: Sequence[Trace]) -> None:
-        """Keep traces; one that is there already stays as it is."""
+        """Store traces; an existing one stays unchanged."""
         await self.run.write(_save, traces)
 
     async def trace(self, tenant: str, name: UUID) -> Trace | None:
-        """A trace by its own id or by its search's."""
+        """A trace by its own id or its search's id."""
         return await self.run.read(_trace, tenant, name)
 
     async def item(self, tenant: str, item_id: UUID) -> TraceItem | None:
@@ -53,7 +53,7 @@ class SqlSearchLog:
         return await self.run.read(_item, tenant, item_id)
 
     async def record_hits(self, hits: Sequence[HitRecord], now: datetime) -> None:
-        """Record opened results; those of notes that are gone are left out."""
+        """Record opened results, except those of notes that no longer exist."""
         await self.run.write(_record_hits, hits, now)
 
     async def purge(self, before: datetime) -> int:
@@ -198,5 +198,5 @@ def decode(blob: bytes) -> tuple[dict[str, Any], tuple[TracedCandidate, ...]]:
 
 
 def _candidate(values: dict[str, Any]) -> TracedCandidate:
-    outcome = values.pop("verdict", None) or values["outcome"]  # older traces have the older name
+    outcome = values.pop("verdict", None) or values["outcome"]  # the name in older traces
     return TracedCandidate(**{**values, "outcome": CandidateOutcome(outcome)})

@@ -27,7 +27,7 @@ class SqlStoreFacts:
 
     async def set_if_absent(self, name: str, value: str) -> str:
         """Set a fact unless it is set, and return its value."""
-        existing = await self.get(name)  # a store on a full disk can be opened: what is set needs no write
+        existing = await self.get(name)  # read first, without a write, so that a store on a full disk can be opened
         return await self.run.write(_set_if_absent, name, value) if existing is None else existing
 
     async def set(self, name: str, value: str) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nur.ports.decisions import FoundPair, MemoryComparison
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
-#: Pieces that are looked at to find memories about the same thing.
+#: Most pieces that are read to find memories on the same subject.
 MOST_LOOKED_AT = 64
 #: Chunks whose memories are read by one query.
 READ_AT_ONCE = 8
@@ -95,7 +95,7 @@ def suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion]) 
     connection.execute(delete(suggestions).where(_suggested.newer_id == newer))
     ids = {newer, *(note for one in found for note in (one.pair.newer, one.pair.older))}
     query = select(_notes.note_id, _notes.tenant_id, _notes.content_hash).where(_notes.note_id.in_(ids), IS_ACTIVE)
-    # Two notes compared at once find each other: the second waits for the first, and writes the same row again.
+    # Two notes that are compared at the same time find each other: the second waits, then writes the same row again.
     rows = connection.execute(query.order_by(_notes.note_id).with_for_update()).all()
     texts = {NoteId(row.note_id): row.content_hash for row in rows}
     for tenant in {row.tenant_id for row in rows if row.note_id == newer}:
@@ -105,7 +105,7 @@ def suggest(connection: Connection, newer: NoteId, found: Sequence[Suggestion]) 
 def _add_suggestions(
     connection: Connection, tenant: str, found: Sequence[Suggestion], texts: Mapping[NoteId, str]
 ) -> list[Suggestion]:
-    """Keep suggestions about notes whose texts are still those that were compared, unless they are decided."""
+    """Store suggestions, except about notes that changed since the comparison and pairs already decided."""
     kept: list[Suggestion] = []
     for one in found:
         pair = one.pair
@@ -115,7 +115,7 @@ def _add_suggestions(
         hashes = {one.newer_hash, one.older_hash}
         if any({row.newer_hash, row.older_hash} == hashes for row in connection.execute(_DECIDED_TEXTS, both)):
             continue
-        connection.execute(_DROP_PAIR, both)  # it may have been found from the other note
+        connection.execute(_DROP_PAIR, both)  # the other note may have suggested it
         row = {"newer_id": pair.newer, "older_id": pair.older, "review_id": pair.review_id, "relation": one.relation}
         row |= {"newer_hash": one.newer_hash, "older_hash": one.older_hash, "found_at": one.found_at}
         connection.execute(_INSERT_SUGGESTION, {**row, "tenant_id": tenant})
@@ -132,7 +132,7 @@ def alike(
     now: datetime,
     limit: int,
 ) -> list[AlikeMemory]:
-    """Other notes than this one that match the filter and share its terms, the best first."""
+    """Other notes that match the filter and share terms with this one, best first."""
     own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
     keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT)
     return _read_alike(connection, [key for key in keys if key not in own], where, now, limit)

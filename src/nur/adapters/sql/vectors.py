@@ -51,7 +51,7 @@ _vectors = note_chunk_embeddings.c
 _pooled = note_embeddings.c
 _pieces = chunk_pieces.c
 
-# Built once: composing a statement costs more than running it.
+# Built once: building a statement costs more than running it.
 _INSERT_VECTORS = insert(note_chunk_embeddings)
 _INSERT_POOLED = insert(note_embeddings)
 
@@ -63,11 +63,11 @@ class SqlVectorStore:
     run: Runner
 
     async def of_chunks(self, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
-        """Vectors of chunks; a chunk without one is left out."""
+        """Vectors by chunk, without chunks that have none."""
         return await self.run.read(vectors_of, keys, embedding_version)
 
     async def of_notes(self, note_ids: Sequence[NoteId], embedding_version: str) -> dict[NoteId, Floats]:
-        """Pooled vectors of notes; a note without one is left out."""
+        """Pooled vectors by note, without notes that have none."""
         return await self.run.read(_of_notes, note_ids, embedding_version)
 
     async def missing(self, note_id: NoteId, embedding_version: str) -> list[StoredChunk]:
@@ -94,11 +94,11 @@ class SqlVectorStore:
         return await self.run.read(_page, embedding_version, after, limit, now)
 
     async def count_missing(self, embedding_version: str) -> int:
-        """How many chunks have no vector of this version."""
+        """Number of chunks without a vector of this version."""
         return await self.run.read(_count_missing, embedding_version)
 
     async def versions(self) -> dict[str, int]:
-        """How many chunk vectors there are of each embedding version."""
+        """Number of chunk vectors per embedding version."""
         return await self.run.read(_versions)
 
     async def switch(self, embedding_version: str, now: datetime) -> None:
@@ -106,16 +106,16 @@ class SqlVectorStore:
         await self.run.write(_switch, embedding_version, now)
 
     async def queue_missing(self, embedding_version: str, now: datetime) -> int:
-        """Queue every note that lacks a vector of this version and does not wait already; returns how many."""
+        """Queue every note that lacks a vector of this version and is not queued yet; returns how many."""
         return await self.run.write(_queue_missing, embedding_version, now)
 
     async def drop(self, embedding_version: str) -> int:
-        """Delete all vectors of a version and return how many chunk vectors there were."""
+        """Delete all vectors of a version; returns the number of chunk vectors."""
         return await self.run.write(_drop, embedding_version)
 
 
 def vectors_of(connection: Connection, keys: Sequence[ChunkKey], embedding_version: str) -> dict[ChunkKey, Floats]:
-    """Vectors of chunks; a chunk without one is left out."""
+    """Vectors by chunk, without chunks that have none."""
     query = select(_vectors.chunk_key, _vectors.vec)
     query = query.where(_vectors.chunk_key.in_(keys), _vectors.embedding_version == embedding_version)
     return {ChunkKey(key): vector for key, vector in connection.execute(query).all()}
@@ -161,7 +161,7 @@ def _attach(
 
 
 def _still_there(connection: Connection, note: Note, keys: Sequence[ChunkKey]) -> bool:
-    """Whether these are chunks of the note; chunks are replaced all together, so one of them stands for all."""
+    """Whether these chunks still belong to the note. Chunks are replaced all at once, so one is checked for all."""
     if keys:
         first = select(_chunks.note_id).where(_chunks.chunk_key == keys[0]).with_for_update(read=True, key_share=True)
         return connection.execute(first).scalar() == note.note_id

@@ -1,4 +1,4 @@
-"""Our errors for SQLite's, by its error codes."""
+"""Translates SQLite's errors to ours, by error code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAMAGED = "The store's file is damaged. Restore a backup, or move the data folde
 
 
 def translate(error: SQLAlchemyError) -> NurError:
-    """Our error for the engine's; its text may hold SQL and contents, so it stays behind as the cause."""
+    """Translate an error. The engine's text may contain SQL and stored text, so it is kept as the cause only."""
     code = _code(error)
     if isinstance(error, IntegrityError):
         return Conflict("Another write came first; nothing was written. Try again.")
@@ -35,7 +35,7 @@ def ends_transaction(error: Exception) -> bool:
 
 
 def cause_of(error: BaseException) -> str:
-    """SQLite's name of what went wrong, for the log: never its text."""
+    """SQLite's error name, for the log; never the error's text."""
     return str(getattr(getattr(error, "orig", error), "sqlite_errorname", type(error).__name__))
 
 

@@ -1,4 +1,4 @@
-"""The store's files: whether they are the store's own, still where they were, and fit to be written to."""
+"""The store's files: checks that they belong to the store, are still in place and can be written."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class StoreFiles:
         new.replace(self.marker)
 
     def refuse_lost(self) -> None:
-        """Look before anything is opened. Raises StoreMissing, StoreForeign, BadConfiguration."""
+        """Check the files before they are opened. Raises StoreMissing, StoreForeign, BadConfiguration."""
         if not self.exists:
             self._refuse_missing()
         elif self.database.is_symlink() or self.database.stat().st_nlink > 1:
@@ -92,7 +92,7 @@ class StoreFiles:
             )
 
     def remember(self) -> None:
-        """Note which files were opened; `check` compares with them."""
+        """Record which files were opened, for `check`."""
         for path in (self.database, self.log):
             with contextlib.suppress(FileNotFoundError):
                 self._opened[path] = _identity(path)
@@ -126,13 +126,13 @@ class StoreFiles:
             )
 
     def _id_in_file(self) -> str | None:
-        """The id in the database alone, without its log: a log would be applied to whatever file lies beside it."""
+        """The id in the database, read without its log: SQLite would apply the log to whatever file is beside it."""
         address = f"{self.database.absolute().as_uri()}?mode=ro&immutable=1"
         try:
             with closing(sqlite3.connect(address, uri=True)) as database:
                 row = database.execute("SELECT value FROM store_facts WHERE name = ?", (STORE_ID,)).fetchone()
         except sqlite3.Error:
-            return None  # it may want its log to be readable
+            return None  # it may be readable only with its log
         return None if row is None else str(row[0])
 
 
@@ -149,14 +149,14 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 class FilesCondition(StoreCondition):
-    """The condition of a store in files. A failure stays until a write succeeds."""
+    """The condition of a store in files. Failures are cleared by a successful write only."""
 
     def __init__(self, files: StoreFiles) -> None:
         super().__init__(cause_of)
         self.files = files
 
     def check_files(self) -> None:
-        """Raises StoreMissing when the files are not where they were, and keeps that in mind."""
+        """Check the files and record the result. Raises StoreMissing when they are not where they were."""
         try:
             self.files.check()
         except StoreMissing as error:
@@ -164,7 +164,7 @@ class FilesCondition(StoreCondition):
             raise
 
     def wrote(self) -> None:
-        """A write was committed."""
+        """Record a committed write, unless the disk is still nearly full."""
         if not (isinstance(self.problem, StoreFull) and self._free_bytes() < ENOUGH_BYTES):
             super().wrote()
 

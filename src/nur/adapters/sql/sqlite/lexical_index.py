@@ -53,7 +53,7 @@ _FORGET_WORDS = (
 
 
 def match_expression(terms: Sequence[str]) -> str:
-    """Any of the terms, each quoted so that FTS5 reads no operator into it."""
+    """An FTS5 query for any of the terms, quoted so that none is read as an operator."""
     return " OR ".join(map(_quoted, dict.fromkeys(terms)))
 
 
@@ -61,15 +61,15 @@ def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 
 
-#: Pieces of one term that are looked at to find texts that share it, the newest ones.
+#: Most pieces per term, the newest, that are read to find texts that share it.
 NEWEST = 32
-#: Of the terms that are looked up, those that a piece must have.
+#: Least number of the looked-up terms that a piece must contain.
 LEAST = 2
-#: Terms that are remembered with how many pieces they were last seen in.
+#: Most terms that are cached with their number of pieces.
 SEEN_TERMS = 50_000
 _NEWEST_WITH = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ? ORDER BY rowid DESC LIMIT ?"
 
-#: Counts of common terms are taken again when this share of the pieces has come or gone.
+#: Common terms are counted again when this share of the pieces was added or removed.
 STALE_SHARE = 0.01
 
 
@@ -81,12 +81,12 @@ class Fts5LexicalIndex:
 
     def __init__(self) -> None:
         self._common = CommonTerms()
-        self._changed = 0  #: pieces that came or went since they were counted
-        self._stored_words: set[int] = set()  #: terms whose word is known to be committed
-        self._seen: dict[str, int] = {}  #: terms with the pieces, up to NEWEST, that they were last seen in
+        self._changed = 0  #: pieces added or removed since the last count
+        self._stored_words: set[int] = set()  #: terms whose word is committed
+        self._seen: dict[str, int] = {}  #: last known number of pieces per term, at most NEWEST
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
-        """Write the lexical rows of new chunks, one for each of their pieces, and the words of their terms."""
+        """Write the lexical rows of new chunks, one per piece, and the words of their terms."""
         rows = [(_row_id(key, at), row) for key, rows in terms.items() for at, row in enumerate(rows)]
         if rows:
             connection.exec_driver_sql("INSERT INTO piece_terms (rowid, terms) VALUES (?, ?)", rows)
@@ -96,14 +96,14 @@ class Fts5LexicalIndex:
             connection.exec_driver_sql("INSERT OR IGNORE INTO lexical_words (term, word) VALUES (?, ?)", new)
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
-        """Remove the lexical rows of chunks that go."""
+        """Remove the lexical rows of chunks."""
         rows = [(_row_id(key, at),) for key, count in pieces.items() for at in range(count)]
         if rows:
             connection.exec_driver_sql("DELETE FROM piece_terms WHERE rowid = ?", rows)
         self._changed += len(rows)
 
     def optimize(self, connection: Connection) -> None:
-        """Merge everything into one segment, so that no older one still has what was removed, and forget its words."""
+        """Merge all segments into one, so that none still contains removed rows, and delete unused words."""
         connection.exec_driver_sql("INSERT INTO piece_terms (piece_terms) VALUES ('optimize')")
         connection.exec_driver_sql(_FORGET_WORDS)
         self._stored_words = set()
@@ -111,7 +111,7 @@ class Fts5LexicalIndex:
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> FoundByWords:
-        """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
+        """The chunks of the best `limit` pieces with any of the terms whose notes match the condition."""
         if not terms:
             return FoundByWords([], has_more=False)
         asked = {"match": match_expression(terms)}
@@ -125,12 +125,12 @@ class Fts5LexicalIndex:
     def sharing(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
     ) -> list[ChunkKey]:
-        """Chunks of any note that share terms with a text, those with the rarest and most of them first.
+        """Chunks of any note that share terms with a text, those with the most and rarest terms first.
 
         Term by term, the rarest first, without BM25: that reads the length of every piece and takes three times as
         long. Which terms are rare is known from the last time: counting all of them takes longer than the look-up.
         """
-        del where  # reading the notes of every piece would take longer than the look-up
+        del where  # the caller filters: reading the note of every piece would take longer than the lookup
         cursor = connection.connection.cursor()
         seen = self._seen if len(self._seen) < SEEN_TERMS else {}
         counts: dict[int, int] = {}
@@ -153,14 +153,14 @@ class Fts5LexicalIndex:
         return sorted(found, key=lambda key: (-weights[key], -key))
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order."""
+        """Words stored after this key, in order."""
         rows = connection.exec_driver_sql(_WORDS_AFTER, (after, limit)).all()
         found = [StoredWord(*row) for row in rows]
         self._stored_words.update(word.term for word in found)
         return found
 
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
-        """How common each term is among so many pieces; unknown terms are left out."""
+        """Counts of each term among `pieces` pieces; unknown terms are left out."""
         if self._changed > STALE_SHARE * pieces:
             self._common.forget()
             self._changed = 0
@@ -172,7 +172,7 @@ def _row_id(chunk_key: ChunkKey, piece: int) -> int:
 
 
 def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFrequency]:
-    # By the driver's cursor: a question asks for a hundred terms, and SQLAlchemy takes longer than SQLite.
+    # With the driver's cursor: for the hundred terms of a question, SQLAlchemy would take longer than SQLite.
     cursor = connection.connection.cursor()
     found: dict[str, TermFrequency] = {}
     for term in terms:

@@ -35,15 +35,15 @@ log = EventLog("Store")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Writes that share one fsync. More would only lengthen the wait of the first.
+#: Most writes that share one fsync. More would only make the first wait longer.
 GROUP = 64
 READERS = 4
 _CACHE_KIB = 32 * 1024
 
 
 def make_engine(path: Path, *, read_only: bool) -> Engine:
-    """An engine whose connections are set up as DESIGN's rule 2 asks: WAL, full fsync, foreign keys."""
-    # `as_uri` escapes: a folder may have ?, # or % in its name.
+    """An engine whose connections use WAL, full fsync and foreign keys."""
+    # `as_uri` escapes ?, # and % in the folder's name.
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     engine = create_engine(
         "sqlite://",
@@ -87,7 +87,7 @@ class WriterThread:
         """Run a transaction body; returns when its group is committed and fsynced."""
         future: Future[T] = Future()
         self._jobs.put((body, future))
-        # Shielded: a caller that goes away does not take back a write that may be committed already.
+        # Shielded: a caller that is cancelled cannot cancel a write that may already be committed.
         return await asyncio.shield(asyncio.wrap_future(future))
 
     def close(self) -> None:
@@ -126,10 +126,10 @@ class WriterThread:
             if self._first is not None:
                 self._first(self._connection)
             answers = [self._attempt(body, future) for body, future in group]
-            # By hand: SQLAlchemy forgets a transaction whose commit failed and would not roll it back.
+            # Not by SQLAlchemy, which would not roll back a transaction whose commit failed.
             self._connection.exec_driver_sql("COMMIT")
             self._connection.commit()
-            # Again: what went into a file that was taken away meanwhile is lost, and must not be acknowledged.
+            # Again: a write into a file that was moved away meanwhile is lost, and must not be acknowledged.
             self._condition.files.check()
         except (SQLAlchemyError, StoreMissing) as error:
             self._refuse(group, error)
@@ -142,13 +142,13 @@ class WriterThread:
             answer()
 
     def _changes(self) -> int:
-        """Rows that this connection has ever written: a transaction without any does not show that writing works."""
+        """Rows written by this connection so far. A transaction without any does not prove that writing works."""
         return int(self._connection.connection.driver_connection.total_changes)  # type: ignore[union-attr]
 
     def _refuse(
         self, group: list[tuple[Callable[[Connection], Any], Future[Any]]], error: SQLAlchemyError | StoreMissing
     ) -> None:
-        with contextlib.suppress(SQLAlchemyError):  # this thread must not die: every later write would wait forever
+        with contextlib.suppress(SQLAlchemyError):  # if this thread died, every later write would wait forever
             self._connection.rollback()
         for _, future in group:
             future.set_exception(_ours(error))
@@ -157,7 +157,7 @@ class WriterThread:
             self._condition.failed(reason)
 
     def _attempt(self, body: Callable[[Connection], Any], future: Future[Any]) -> Callable[[], None]:
-        """Run one body in a savepoint, so that its failure undoes nothing of the others; returns how to answer."""
+        """Run one body in a savepoint, so that its failure undoes only itself; returns how to answer its caller."""
         self._connection.exec_driver_sql("SAVEPOINT one")
         try:
             answer = partial(future.set_result, body(self._connection))
@@ -171,7 +171,7 @@ class WriterThread:
 
 
 def _ours(error: SQLAlchemyError | StoreMissing) -> NurError:
-    """Our own error, a new one for each caller, with the engine's as its cause."""
+    """Translate to our own error, a new one per caller, with the engine's error as cause."""
     if isinstance(error, StoreMissing):
         return StoreMissing(str(error))
     ours = translate(error)
