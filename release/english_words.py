@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 OUTPUT = Path(__file__).parent.parent / "src/nur/data/english_words.tsv.gz"
-LANGUAGES = (
-    "fr de es it pt nl ru ar".split()
-)  #: with a word list; other languages have only the words that are one token of the model
+#: Languages with a word list. Other languages have only the words that are one token of the model.
+LANGUAGES = "fr de es it pt nl ru ar".split()
 MOST_WORDS = 12_000  #: per list
 MOST_ENGLISH = 15_000
 TARGETS = 2  #: English words per word

@@ -1,4 +1,4 @@
-"""Random notes as an export carries them, for property tests."""
+"""Hypothesis strategies for exported notes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ descriptions = st.builds(
 
 @st.composite
 def archived_notes(draw: DrawFn) -> ArchivedNote:
-    """A note of any kind, active or in the trash, with some of its previous texts."""
+    """A note of any kind, active or in the trash, with some previous versions of its text."""
     text, version = draw(texts), draw(st.integers(1, 30))
     numbers = sorted(draw(st.sets(st.integers(1, version - 1), max_size=3))) if version > 1 else []
     status = draw(st.sampled_from(Status))

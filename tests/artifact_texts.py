@@ -1,4 +1,4 @@
-"""Texts of artifacts: of an exact number of tokens, long ones with something to find, and odd ones."""
+"""Artifact texts for tests: with an exact number of tokens, long searchable ones, and unusual ones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import random
 
 from nur.retrieval.text.tokens import count
 
-#: With the space before it, each is one token of cl100k.
+#: Each word is one cl100k token, including the space before it.
 WORDS = " river stone winter garden paper engine school music letter doctor window bridge market summer forest metal"
 
 
 def tokens(number: int, salt: str = "") -> str:
-    """Text of exactly so many tokens; another salt gives another text."""
+    """Text with exactly this many tokens; a different salt gives a different text."""
     words = WORDS.split()
     text = "".join(f" {word}" for word in random.Random(f"{salt}:{number}").choices(words, k=number))
     assert count(text) == number
@@ -19,17 +19,17 @@ def tokens(number: int, salt: str = "") -> str:
 
 
 def chapters(number: int, meta: str = "lighthouse keeper") -> str:
-    """Numbered sentences: each is found by its number, and no two chunks are alike."""
+    """Numbered sentences: each can be found by its number, and all chunks differ."""
     return " ".join(f"Chapter {i} tells of the {meta} number {i} and what became of him." for i in range(number))
 
 
-#: Each long enough to be cut; the comment says what a careless chunker does to it.
+#: Each is long enough to be chunked; the comment says what a careless chunker would do.
 ODD = {
     "crlf": "one line\r\nanother line\r\n\r\n" * 400,  # normalises line ends
     "cjk": "山路を登りながら、こう考えた。智に働けば角が立つ。" * 120,  # cuts inside a character
     "devanagari": "उपयोगकर्ता को अंधेरा मोड पसंद है। " * 120,
     "arabic": "المستخدم يفضل الوضع الداكن دائما. " * 200,
-    "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 👍🏽 " * 150,  # cuts a sequence of four bytes a character
+    "emoji": "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 👍🏽 " * 150,  # cuts inside a four-byte character
     "one word": "abcdefghij" * 1500,  # looks for a space
     "spaces": "a" + " " * 20_000 + "b" * 8000,  # strips
     "special tokens": "before <|endoftext|> after <|fim_prefix|> " * 300,  # raises, or swallows them

@@ -1,8 +1,8 @@
-"""Who calls, in tests that do not go through a door."""
+"""The caller in tests that call services directly."""
 
 from __future__ import annotations
 
 from nur.domain.access import LOCAL, Caller
 
-#: The caller of a server without tokens.
+#: The local caller of a server without tokens.
 LOCAL_CALLER = Caller(LOCAL, "test call")

@@ -1,4 +1,4 @@
-"""Candidates for the tests of ranking: a text, its real pieces, and a cosine that the test chooses."""
+"""Candidates for ranking tests: a text, its real pieces, and a cosine chosen by the test."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _keys = count(1)
 
 
 def a_candidate(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ScoringView:
-    """A chunk of a note of its own, or of the one given, as ranking sees it."""
+    """A chunk as ranking sees it, of a new note unless one is given."""
     return view_of(a_read(text, note, index, **changes))
 
 
 def view_of(read: ChunkWithNote) -> ScoringView:
-    """What ranking sees of a chunk that was read."""
+    """The ranking view of a chunk that was read from the store."""
     stored, note = read.stored, read.note
     text = stored.chunk.content
     pieces = cut(text, has_headings=note.kind is not Kind.TURN)
@@ -52,7 +52,7 @@ def view_of(read: ChunkWithNote) -> ScoringView:
 
 
 def a_read(text: str, note: Note | None = None, index: int = 0, **changes: Any) -> ChunkWithNote:
-    """The same, as it is read from the store with its text."""
+    """The same chunk as read from the store, with its text."""
     note = note or a_note(text, **changes)
     stored = StoredChunk(
         chunk_key=ChunkKey(next(_keys)),
@@ -74,12 +74,12 @@ def a_ranked(
     index: int = 0,
     **changes: Any,
 ) -> Ranked:
-    """A candidate whose score is what the test says."""
+    """A candidate with the given score."""
     return ranked_as(a_candidate(text, note, index, **changes), score, bonus=bonus, cosine=cosine)
 
 
 def ranked_as(candidate: ScoringView, score: float = 0.5, *, bonus: float = 0.0, cosine: float | None = 0.4) -> Ranked:
-    """This candidate, with the score that the test says."""
+    """This candidate with the given score."""
     return Ranked(
         candidate=candidate,
         score=score,

@@ -1,4 +1,4 @@
-"""Exports of chat services, as they write them."""
+"""Sample exports of chat services, in their real formats."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ IOS = """\u200e[31.12.25, 21:15:03] Ada: Happy new year
 
 
 def zipped(files: dict[str, Any]) -> bytes:
-    """An archive; what is no text or bytes is written as JSON."""
+    """A zip archive; values other than text and bytes are written as JSON."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():

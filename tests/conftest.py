@@ -1,4 +1,4 @@
-"""Fixtures for every test: no environment of the machine's owner leaks in."""
+"""Fixtures for every test; they isolate tests from the environment of the user."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["tests.servers.fixtures"]
 
-#: The same examples in every run, without a limit of time: what fails on a busy machine failed for a reason.
-#: `HYPOTHESIS_PROFILE=explore make unit` draws new ones.
+#: The same examples in every run, without a deadline, so that a busy machine causes no failures.
+#: `HYPOTHESIS_PROFILE=explore make unit` draws new examples.
 settings.register_profile("repeat", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
-#: HTTP calls of tests wait longer than the library's own 5 seconds, which are too few when two cores run many servers.
+#: HTTP timeout of tests. The library's 5 seconds are too short when two cores run many servers.
 httpx2._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0
 
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of the machine's owner reaches a test, and no test reaches the owner's data."""
+    """Remove the user's settings from the environment, and keep tests away from the user's data."""
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.delenv("NUR_CONFIG", raising=False)
@@ -43,20 +43,20 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="session")
 def empty_store() -> Path:
-    """A migrated, empty store, to be copied."""
+    """A migrated, empty store to copy."""
     return empty_store_file()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_database_left() -> Iterator[None]:
-    """PostgreSQL ends with the tests."""
+    """Stop PostgreSQL after the tests."""
     yield
     remove_shared_cluster()
 
 
 @pytest.fixture(autouse=True)
 def logging_as_it_was() -> Iterator[None]:
-    """A command that a test runs in this process sets up logging for good; the next test must not notice."""
+    """Restore the logging setup, which commands run in this process change permanently."""
     loggers = [logging.getLogger(name) for name in (None, events.OURS)]
     levels = [logger.level for logger in loggers]
     yield

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Count(NamedTuple):
-    """Transactions of one call."""
+    """Number of transactions of one call."""
 
     reads: int
     writes: int
@@ -38,7 +38,7 @@ class CountingRunner(SqliteRunner):
         return await super().write(body, *args, **kwargs)
 
     def take(self) -> Count:
-        """What was counted since the last time."""
+        """The counts since the last call of this method."""
         count = Count(self._reads, self._writes)
         self._reads = self._writes = 0
         return count

@@ -1,4 +1,4 @@
-"""A SQLite runner whose process can die at any moment: the files are kept as they are then."""
+"""A SQLite runner that simulates a crash by copying the database files before a commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class CrashingRunner(SqliteRunner):
-    """Copies the files to `crash_into`, if that is set, when the next write has done its work and is not committed."""
+    """If `crash_into` is set, copies the files there after the next write's work and before its commit."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class CrashingRunner(SqliteRunner):
         return await super().write(written)
 
     def copy_files(self, into: Path) -> None:
-        """What the next process would find: the database and its log, and not what lay in memory."""
+        """Copy what the next process would find: the database and its log, without what was only in memory."""
         into.mkdir()
         for name in (FILE, f"{FILE}-wal", MARKER):
             if (self._folder / name).exists():

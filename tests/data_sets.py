@@ -1,4 +1,4 @@
-"""Data sets made up for tests, in the format of `nur eval`."""
+"""Synthetic data sets for tests, in the format of `nur eval`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def write_data_set(folder: Path, load_as: str, rows: Sequence[Any], questions: Sequence[Any]) -> Path:
-    """A folder that `nur eval` reads, or refuses: nothing is checked here."""
+    """Write a data set folder for `nur eval`, valid or not: nothing is checked here."""
     folder.mkdir(parents=True)
     (folder / "meta.json").write_text(json.dumps({"load_as": load_as, "artifact_type": "doc"}), encoding="utf-8")
     for name, lines in (("corpus", rows), ("queries", questions)):

@@ -24,12 +24,12 @@ async def _migrate(folder: Path) -> None:
 
 @cache
 def empty_store_file() -> Path:
-    """The file of a migrated store without a note, made once per process."""
+    """The file of a migrated, empty store, created once per process."""
     folder = Path(tempfile.mkdtemp(prefix="nur-test-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     asyncio.run(_migrate(folder))
     with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as store:
-        store.execute("DELETE FROM store_facts WHERE name = 'store_id'")  # each copy is a store of its own
+        store.execute("DELETE FROM store_facts WHERE name = 'store_id'")  # each copy gets its own id
     return folder / FILE
 
 

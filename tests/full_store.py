@@ -1,4 +1,4 @@
-"""A store with a bit of everything: every kind, previous texts, the trash, fields, expiry."""
+"""Fills a store with every kind of note, previous versions, deleted notes, all fields and expiry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATER = OnEmbeddingFailure.LATER
 
 
 async def fill(rest: Rest) -> None:
-    """Store, replace, delete and resolve through the doors."""
+    """Store, replace, delete and resolve notes through the tools and the REST API."""
     memory = {"text": "Prefers tea \u2028 to coffee.", "type": "preference", "confidence": 0.1 + 0.2}
     await rest.ok("POST", "/v2/memories", memory)
     note = {"text": "First.", "title": "Numbers", "key": "n", "project": "p", "metadata": {"b": 1, "a": [None, 1.5]}}

@@ -1,4 +1,4 @@
-"""Every vector index with what it needs around it, for the contract suite."""
+"""Every vector index with the setup it needs, for the contract tests."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
 
 ALL = NoteFilter(tenant=DEFAULT_TENANT)
-CROWD = 300  #: enough for the sign bits of the flat index to be in use
+CROWD = 300  #: enough records for the flat index to use sign bits
 
 
 class Backend(ABC):
-    """An index under test, and what it needs around it."""
+    """An index under test, with the setup it needs."""
 
     dimensions = 8
-    crowd = 0  #: records that are there before the test, in a tenant of their own
+    crowd = 0  #: records of another tenant that exist before the test
 
     def __init__(self) -> None:
         self.clock = ManualClock(NOW)
@@ -75,7 +75,7 @@ class InMemory(Backend):
 
 
 class Flat(Backend):
-    """Flat over a small store that takes each write first, as the real one does."""
+    """The flat index over a small store, which receives each write first as in the real server."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class Flat(Backend):
 
 
 class FlatSigns(Flat):
-    dimensions = 1030  # not a multiple of 64: the last word of bits is not full
+    dimensions = 1030  # not a multiple of 64, so that the last word of bits is partly used
 
 
 class Chroma(Backend):
@@ -128,7 +128,7 @@ class Chroma(Backend):
             embedding_version=version,
             clock=self.clock,
             suffix=self.suffix,
-            timeout_seconds=120.0,  # a busy machine is no outage
+            timeout_seconds=120.0,  # a busy machine must not look like an outage
         )
 
 
@@ -153,7 +153,7 @@ class Qdrant(Backend):
 
 
 class PgVector(Backend):
-    """pgvector over PostgreSQL's tables, which take each write first."""
+    """pgvector over PostgreSQL's tables, which receive each write first."""
 
     version = "it's:a 100%:8"
 
@@ -205,7 +205,7 @@ def keys(found: Sequence[Neighbour]) -> list[int]:
 
 
 def found_alone(found: Sequence[Neighbour], key: int) -> bool:
-    """Whether this chunk was found, in the query's own direction, and no other."""
+    """Whether exactly this chunk was found, with a cosine of one."""
     return keys(found) == [key] and abs(found[0].similarity - 1) < 1e-6
 
 

@@ -22,7 +22,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def a_note(number: int, kind: Kind = Kind.MEMORY, *, revision: int = 1, chunks: int = 1, **meta: Any) -> Note:
-    """A note whose ids follow from its number; `tenant` may be among what is said about it."""
+    """A note with ids derived from its number; other fields, such as `tenant`, can be given by name."""
     tenant = meta.pop("tenant", "default")
     text = f"text {number}"
     return Note(
@@ -45,7 +45,7 @@ def a_note(number: int, kind: Kind = Kind.MEMORY, *, revision: int = 1, chunks: 
 
 
 def an_upsert(note: Note, vectors: Sequence[Floats], *, first_key: int | None = None) -> IndexOp:
-    """The note with a chunk a vector; keys are a thousand times its number and on, unless told."""
+    """Index the note with one chunk per vector. Keys start at 1,000 times the note's number unless given."""
     note = replace(note, chunk_count=len(vectors))
     start = note.note_id.int * 1000 if first_key is None else first_key
     records = []
@@ -70,5 +70,5 @@ def an_upsert(note: Note, vectors: Sequence[Floats], *, first_key: int | None = 
 
 
 def a_removal(number: int, revision: int) -> IndexOp:
-    """The note is gone."""
+    """Remove the note from the index."""
     return IndexOp(NoteId(UUID(int=number)), revision)

@@ -1,4 +1,4 @@
-"""Backups and restores that are killed: no half file passes for a backup, no folder loses its store."""
+"""Kills backups and restores: no partial file may look like a backup, and no folder may lose its store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 90.0
 
 @dataclass
 class KilledBackup:
-    """A folder with notes, and commands on it that are killed."""
+    """A folder with notes, and commands on it that get killed."""
 
     folder: Path
     work: Path  #: for files
@@ -38,7 +38,7 @@ class KilledBackup:
         self._cli("import", str(self.work / "notes.jsonl"))
 
     def survive_backups(self, rounds: int) -> None:
-        """Kill a backup in each round; then one that is left alone is whole, and nothing else is left."""
+        """Kill one backup per round; afterwards a backup that is not killed is complete, and no other files remain."""
         target = self.work / "b.tar.gz"
         left = self.work / ".b.tar.gz.part"
         for _ in range(rounds):
@@ -51,7 +51,7 @@ class KilledBackup:
         assert not left.exists()
 
     def survive_restores(self, rounds: int) -> None:
-        """Kill a restore in each round: the former store, the restored one, or a refusal; never an empty one."""
+        """Kill one restore per round: leaves the previous store, the restored one or an error, never an empty one."""
         target = self.work / "b.tar.gz"
         restored = self._cli("export")
         self._cli("backup", "--output", str(target))
@@ -73,7 +73,7 @@ class KilledBackup:
         return any(self.folder.glob("before-restore-*"))
 
     def _run_and_kill(self, arguments: list[str], moment: Callable[[], bool]) -> None:
-        """Kill with SIGKILL at this moment or a little later, unless the command is faster."""
+        """Send SIGKILL at this moment or a little later, unless the command ends first."""
         command = [sys.executable, "-m", "nur", *arguments]
         with subprocess.Popen(command, env=clean_environment(self.folder), stdout=subprocess.DEVNULL) as child:
             deadline = time.monotonic() + PATIENCE_SECONDS

@@ -1,4 +1,4 @@
-"""An import that is killed again and again: no note is half there, and the last run makes the store whole."""
+"""Kills an import repeatedly: no note may be partly stored, and the last run must complete the store."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def _archived(number: int) -> ArchivedNote:
 
 @dataclass
 class KilledImport:
-    """Imports the same file into one folder, killed after some notes each time."""
+    """Imports the same file into one folder, and is killed after some notes each time."""
 
     folder: Path
     file: Path
     seed: int
 
     def survive(self, notes: int, rounds: int) -> None:
-        """Kill an import in each round and look at what it left; then let it end."""
+        """Kill one import per round and check the store; then let the last one finish."""
         whole, moments = an_export(notes), random.Random(self.seed)
         self.file.write_bytes(whole)
         for number in range(rounds):
@@ -68,7 +68,7 @@ class KilledImport:
         assert cli("export").encode() == whole
 
     def _run_and_kill(self, notes: int) -> None:
-        """Kill with SIGKILL as soon as more than so many notes are stored."""
+        """Send SIGKILL as soon as more than this many notes are stored."""
         command = [sys.executable, "-m", "nur", "import", str(self.file)]
         with subprocess.Popen(command, env=clean_environment(self.folder), stdout=subprocess.DEVNULL) as child:
             deadline = time.monotonic() + PATIENCE_SECONDS

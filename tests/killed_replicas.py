@@ -1,4 +1,4 @@
-"""The same clients against two servers and two workers on one PostgreSQL, which is stopped and started as well."""
+"""Like `killed_server`, with two servers and two workers on one PostgreSQL, which is also stopped and started."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SERVERS = WORKERS = 2
-#: Unlike the other tests' cluster, this one keeps what it has acknowledged.
+#: Unlike in the other tests' cluster, acknowledged commits must survive.
 SYNCED = {"fsync": "on", "full_page_writes": "on", "autovacuum": "on"}
 
 
 @dataclass
 class ReplicasOnslaught(Onslaught):
-    """Four processes and a database under fire; a call goes to either server."""
+    """Four processes and a database that get killed; each call goes to either server."""
 
     kills: dict[str, int] = field(default_factory=dict)
 
@@ -37,7 +37,7 @@ class ReplicasOnslaught(Onslaught):
         return self._random.choice(list(self._urls.values()))
 
     async def _start(self) -> None:
-        for place, server in enumerate(self._servers):  # one after the other: the first makes the tables
+        for place, server in enumerate(self._servers):  # one after the other: the first creates the tables
             await asyncio.to_thread(server.start)
             self._urls[place] = server.url
         for worker in self._workers:
@@ -55,7 +55,7 @@ class ReplicasOnslaught(Onslaught):
                     return
                 await asyncio.sleep(self._random.uniform(0.001, 0.05))
             strikes = self._strikes()
-            await asyncio.to_thread(strikes[self.restarts % len(strikes)])  # in turn: a short run meets every kind
+            await asyncio.to_thread(strikes[self.restarts % len(strikes)])  # in turn: a short run has every kind
             self.restarts += 1
 
     def _strikes(self) -> list[Callable[[], None]]:

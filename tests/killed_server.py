@@ -1,8 +1,8 @@
 """Clients that write, edit and delete notes over REST while the server is killed and restarted at random.
 
-Each client owns its notes and keeps a plain record of what was acknowledged. A call that dies with the server is asked
-again under its idempotency key, and must answer as if nothing had happened: done once, whenever the server died. Of
-some notes clients ask, as soon as a write is acknowledged, whether a search finds them as they are now.
+Each client owns its notes and records what was acknowledged. A call that fails because the server died is retried
+with its idempotency key, and must succeed with its effect applied once. For some notes, clients check right after the
+acknowledgement that a search returns their current text.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLIENTS = 8
-LAST_NOTES = 40  #: written when no more kills come
-SAMPLES = 100  #: notes that are looked up in the index by their vectors
+LAST_NOTES = 40  #: written after the last kill
+SAMPLES = 100  #: notes looked up in the index by their vectors
 PATIENCE_SECONDS = 120.0
-INDEXING_SECONDS = 600.0  #: for what clients stored faster than it could be indexed
+INDEXING_SECONDS = 600.0  #: time to index what clients stored faster than it was indexed
 BELL = "The bell rang."
-ONE_CHUNK = 1_000  #: characters; the vectors of a longer note's chunks are not that of its text, and much like others'
-#: A strike comes so often in a run, whatever its length: each takes some seconds.
+#: Characters. A longer note has several chunks, whose vectors differ from its text's and resemble other notes'.
+ONE_CHUNK = 1_000
+#: Kills per run, whatever its length: each takes some seconds.
 STRIKES = 45
-#: Some thousand words. Of a few dozen each would be common in such a store, and say little in a question.
+#: Some thousand words. With a few dozen, each would be common in the store and of little weight in a query.
 WORDS = sorted(
     {
         word
@@ -43,12 +44,12 @@ WORDS = sorted(
 
 @dataclass
 class Onslaught:
-    """A server under fire, and what must be true of it in the end."""
+    """A server that gets killed, and the checks at the end."""
 
     folder: Path
     seed: int
-    between_kills: tuple[int, int] | None = None  #: calls answered in each life of the server, however slow it is
-    texts: dict[str, str] = field(default_factory=dict)  #: what is acknowledged, by note
+    between_kills: tuple[int, int] | None = None  #: calls answered between two kills, however slow the server is
+    texts: dict[str, str] = field(default_factory=dict)  #: acknowledged texts, by note
     deleted: set[str] = field(default_factory=set)
     restarts: int = 0
     searches: int = 0
@@ -61,11 +62,11 @@ class Onslaught:
         self._address = ""
         self._acknowledged = 0
         self._between = (0, 0)
-        self._http = httpx2.AsyncClient(timeout=30)  # one for all: making a client takes longer than most calls
+        self._http = httpx2.AsyncClient(timeout=30)  # shared: creating a client takes longer than most calls
         self._used: set[frozenset[str]] = set()
 
     async def survive(self, notes: int) -> None:
-        """Write so many notes, edit half of them and delete a quarter, under kill -9."""
+        """Write this many notes, edit half of them and delete a quarter, under kill -9."""
         self._between = self.between_kills or _between(notes)
         await self._start()
         killing = asyncio.create_task(self._kill_and_restart())
@@ -92,10 +93,10 @@ class Onslaught:
         self._up.set()
 
     async def _kill_and_restart(self) -> None:
-        """Until it is over; leaves the server up.
+        """Kill and restart the server until the clients are done; leaves it running.
 
-        Asked to end, never cancelled: a cancelled task would leave its thread at work, which kills or starts a server
-        that nobody waits for any more.
+        The task is asked to end and never cancelled: a cancelled task would leave its thread running, which could kill
+        or start a server later.
         """
         while True:
             target = self._acknowledged + self._random.randint(*self._between)
@@ -136,14 +137,14 @@ class Onslaught:
                 assert note not in await self._found(edited_word)
 
     async def _found(self, word: str) -> dict[str, str]:
-        """What a search for a word shows of each note that has it."""
+        """The text that a search for the word shows for each matching note."""
         self.searches += 1
         question = {"query": word, "top_k": 10, "payload": "l2"}
         answer = await self._call("POST", "/v2/searches", question, expect=200)
         return {item["note_id"]: item["text"] for item in answer["items"] if word in item["text"]}
 
     async def _call(self, method: str, path: str, body: Any, revision: int | None = None, *, expect: int) -> Any:
-        """Ask until there is an answer. A write that was committed when the server died answers as if it had not."""
+        """Retry until there is an answer. A write that committed before the server died must answer the same."""
         headers = {"Idempotency-Key": uuid4().hex} | ({} if revision is None else {"If-Match": f'"{revision}"'})
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
@@ -163,18 +164,18 @@ class Onslaught:
                 return response.json() if response.content else None
 
     def _some_words(self) -> str:
-        """Words that no other text has together, so that its vector is its own."""
+        """A unique combination of words, so that the vector is unique."""
         while (words := frozenset(self._random.sample(WORDS, 6))) in self._used:
             pass
         self._used.add(words)
         return " ".join(words)
 
     def _somewhere(self) -> str:
-        """Where to send the next call."""
+        """URL of the server for the next call."""
         return self._address
 
     async def _check(self) -> None:
-        """Nothing lost, nothing doubled, and the index as the ledger is."""
+        """Check that nothing is lost or duplicated, and that the index matches the store."""
         async with httpx2.AsyncClient(base_url=self._address, timeout=60) as client:
             existing = await every_note(client)
             assert existing == self.texts
@@ -206,7 +207,7 @@ def _between(notes: int) -> tuple[int, int]:
 
 
 async def every_note(client: httpx2.AsyncClient) -> dict[str, str]:
-    """The text of every note, by id; none may come twice."""
+    """The text of every note, by id; fails on duplicates."""
     existing: dict[str, str] = {}
     cursor = ""
     while True:

@@ -1,8 +1,8 @@
-"""A process that writes until it is killed, and what must be true of the store it leaves behind.
+"""A process that writes until it is killed, and checks of the store it leaves behind.
 
-Run as a program it writes notes into a data folder, several at a time so that writes share commits: creates, replaces,
-describes and deletes, and prints `{public id} {revision}` once a write is acknowledged. Texts follow from their note
-and version, so that whoever comes after can tell whether one is whole.
+Run as a program, it creates, replaces, updates and deletes notes in a data folder, several at a time so that writes
+share commits, and prints `{public id} {revision}` for each acknowledged write. Texts are derived from their note and
+version, so that the checks can tell whether a text is complete.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OPENING = "opening"
 
 
 def text_of(public_id: str, version: int) -> str:
-    """The text of a version: enough words for every chunk."""
+    """The text of a version, with enough words for every chunk."""
     return " ".join(f"{public_id} v{version} word{place}" for place in range(PIECES * 4))
 
 
@@ -71,21 +71,21 @@ async def _main(folder: Path, first: int) -> None:
 
 
 class LeftStore:
-    """What a writer left behind."""
+    """The store that a writer left behind."""
 
     def __init__(self, folder: Path) -> None:
         self.stores = SqliteStores(folder)
         self._address = f"{(folder / FILE).absolute().as_uri()}?mode=ro"
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """What the file holds, over a connection of the test's own."""
+        """Query the file over a separate connection."""
         with closing(sqlite3.connect(self._address, uri=True)) as connection:
             return connection.execute(query, values).fetchall()
 
 
 @dataclass(slots=True)
 class KilledWriter:
-    """Lets writers loose on a folder, kills them, and looks at what they left."""
+    """Runs writers on a folder, kills them, and checks the store."""
 
     folder: Path
     seed: int
@@ -93,7 +93,7 @@ class KilledWriter:
     rounds: int = 0
 
     async def survive(self, rounds: int) -> None:
-        """Kill a writer in each round, every fourth while it opens the store; then all must be as it should."""
+        """Kill one writer per round, every fourth while it opens the store; then check everything."""
         moments = random.Random(self.seed)
         for number in range(rounds):
             self.rounds += 1
@@ -102,7 +102,7 @@ class KilledWriter:
             await self._look()
 
     def _run_and_kill(self, acknowledgements: int, later_seconds: float) -> None:
-        """Kill with SIGKILL a little after so many acknowledgements."""
+        """Send SIGKILL shortly after this many acknowledgements."""
         command = [sys.executable, "-m", "tests.killed_writer", str(self.folder), str(self.rounds * 1_000_000)]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
@@ -115,7 +115,7 @@ class KilledWriter:
                 child.kill()
             else:
                 raise AssertionError("the writer ended by itself")
-            for line in child.stdout:  # what it said before it died counts too, but for a line that it did not end
+            for line in child.stdout:  # lines printed before the kill count too, except an incomplete one
                 if line.endswith("\n"):
                     self._hear(line)
 
@@ -140,7 +140,7 @@ class KilledWriter:
         return dict(store.rows("SELECT public_id, revision FROM memory_notes"))
 
     async def _check(self, store: LeftStore, public_id: str) -> None:
-        """The note is whole: nothing of it is missing, nothing is left over."""
+        """Check that the note is complete, without missing or leftover rows."""
         note = await store.stores.notes.get("default", public_id)
         assert note is not None
         text = text_of(public_id, note.version)
@@ -169,7 +169,7 @@ class KilledWriter:
 
 
 def _check_the_file(store: LeftStore) -> None:
-    """Counts agree with each other, and SQLite finds nothing wrong."""
+    """Check that counts agree and that SQLite reports no damage."""
     ((chunks, terms),) = store.rows("SELECT count(*), coalesce(sum(term_count), 0) FROM memory_note_chunks")
     assert store.rows("SELECT sum(chunks), sum(terms) FROM lexical_totals") == [(chunks, terms)]
     assert store.rows("SELECT sum(pieces) FROM lexical_totals") == store.rows("SELECT count(*) FROM piece_terms")

@@ -1,4 +1,4 @@
-"""Random notes and filters, few values each, so that they often meet."""
+"""Hypothesis strategies for notes and filters, with few values each so that they often match."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ moments: st.SearchStrategy[datetime] = st.sampled_from(
 
 @dataclass(frozen=True, slots=True)
 class DrawnNote:
-    """What a note is made of, as far as filters ask."""
+    """The fields of a note that filters use."""
 
     kind: Kind
     tenant: str
@@ -63,7 +63,7 @@ notes: st.SearchStrategy[DrawnNote] = st.builds(
     is_deleted=st.sampled_from([False] * 7 + [True]),
 )
 
-#: What a filter may ask besides the tenant.
+#: Filter conditions besides the tenant.
 CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "kinds": st.frozensets(st.sampled_from(Kind)),
     "type": _names,
@@ -83,7 +83,7 @@ CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def _filters(draw: st.DrawFn) -> NoteFilter:
-    """At most two conditions besides the tenant: with more, next to nothing matches."""
+    """At most two conditions besides the tenant: with more, almost nothing matches."""
     names = draw(st.lists(st.sampled_from(sorted(CONDITIONS)), max_size=2, unique=True))
     tenant = draw(st.sampled_from([*_tenants, "nobody"]))
     return NoteFilter(tenant=tenant, **{name: draw(CONDITIONS[name]) for name in names})

@@ -1,4 +1,4 @@
-"""The note services over a store in a temporary folder: nothing waits, everything can fail on demand."""
+"""The note services over a store in a temporary folder, with a manual clock and injectable failures."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 ME = LOCAL_CALLER
 EVERYTHING = NoteFilter(tenant=ME.tenant)
-#: Several chunks of sentences.
+#: A text of several chunks.
 LONG = " ".join(f"Sentence number {i} tells of lamp {i} in the long hall." for i in range(120))
 
 
 class FailingIndex(InMemoryVectorIndex):
-    """An index behind a wire: it is told of writes by the worker alone, and can be down."""
+    """A remote index: only the worker writes to it, and it can be down."""
 
     follows_commits = False
     down = False
@@ -66,7 +66,7 @@ class FailingIndex(InMemoryVectorIndex):
 
 
 class FailingDeriver:
-    """The fingerprints of a server, which can be broken."""
+    """The server's fingerprint deriver, which can be made to fail."""
 
     broken = False
     runs = 0
@@ -82,18 +82,18 @@ class FailingDeriver:
 
 
 class Suggested(NamedTuple):
-    """A suggestion as it is stored."""
+    """A stored suggestion."""
 
     newer: str
     older: str
     relation: str
     newer_text: str
     older_text: str
-    is_current: bool  #: both notes are active and have the texts that were compared
+    is_current: bool  #: both notes are active and unchanged since the comparison
 
 
 class World:
-    """A store, its services, and a hand on the clock."""
+    """A store, its services and a manual clock."""
 
     index: VectorIndex
     services: Services
@@ -111,7 +111,7 @@ class World:
         self.use_index(InMemoryVectorIndex(self.clock) if follows else FailingIndex(self.clock))
 
     def use_index(self, index: VectorIndex) -> None:
-        """Go on with another index."""
+        """Switch to another index."""
         self.index = index
         self.services = assemble(
             self._settings, self.stores, index, self.embedder, None, self.clock, [self.deriver.deriver]
@@ -123,20 +123,20 @@ class World:
         await self.stores.open(self.clock.now())
 
     async def use_flat_index(self) -> None:
-        """Go on with the flat index over the store, as a server has it by default."""
+        """Switch to the flat index, the server's default."""
         model = self.embedder.model
         index = make_index(Settings(index="flat"), self.stores, model, "store", model.version, self.clock)
         await index.open()
         self.use_index(index)
 
     async def lose_the_index(self) -> None:
-        """As if its files were gone: it is opened empty and told everything again."""
+        """Reopen the index empty, as after losing its files, and fill it again."""
         await self.index.reset()
         await self.index.open()
         await self.stores.index_marks.clear(self.clock.now())
 
     async def indexed_as_stored(self) -> None:
-        """Every stored chunk is in the index under its own vector, and nothing else is."""
+        """Check that the index holds exactly the stored chunks with their vectors."""
         page = await self.stores.vectors.page(self.embedder.model.version, ChunkKey(0), 10_000, self.clock.now())
         vectors = {one.stored.chunk_key: vector for one, vector in page}
         assert await self.index.count() == len(vectors) == await self.chunk_count()
@@ -146,7 +146,7 @@ class World:
             assert abs(near[key] - 1) < 1e-5
 
     def derived(self) -> dict[str, tuple[int, set[int]]]:
-        """What is derived from each note, by public id: its revision and its bands."""
+        """Derived rows by public id: the note's revision and its bands."""
         query = (
             "SELECT public_id, derivations.revision, band_hash FROM derivations JOIN memory_notes USING (note_id)"
             " LEFT JOIN fingerprint_bands USING (derivation_id)"
@@ -170,7 +170,7 @@ class World:
             return [Suggested(*row) for row in connection.execute(query)]
 
     async def derived_as_stored(self) -> None:
-        """Every active note has the rows of its text, at its revision, and nothing else has any."""
+        """Check that exactly the active notes have derived rows, at their current revision."""
         notes = await self.stores.notes.all(None, 10_000)
         texts = await self.stores.notes.texts([note.note_id for note in notes])
         rows = {note.note_id: {band.band_hash for band in bands(note, texts[note.note_id])} for note in notes}
@@ -181,7 +181,7 @@ class World:
         await self.stores.close()
 
     async def add(self, text: str, *, ttl_days: float | None = None, **meta: Any) -> Stored:
-        """Add a note as the REST door does; name any field of NoteMetadata or Protection."""
+        """Add a note as the REST API does; any field of NoteMetadata or Protection can be given."""
         stated = Protection(**{name: meta.pop(name) for name in Protection.__dataclass_fields__ if name in meta})
         on_failure = self.services.on_failure.for_others
         return await self.services.add_note(
@@ -196,9 +196,9 @@ class World:
         )
 
     async def reopened(self, folder: Path) -> World:
-        """Another process over what a crash left in a folder; this one is gone.
+        """A new process on the folder that a crash left; this one is closed.
 
-        An index behind a wire lives on, one that follows commits is made again.
+        A remote index keeps its contents; an index that follows commits is created again.
         """
         await self.close()
         world = World(folder, clock=self.clock)
@@ -217,12 +217,12 @@ class World:
         return await self.services.add_event(text, NoteMetadata(**meta), Protection(), caller=ME, on_failure=on_failure)
 
     async def drain(self) -> None:
-        """Let the worker do all that is due."""
+        """Let the worker do all due jobs."""
         while await self.services.index_worker.once():
             pass
 
     async def settle(self, seconds: float = 600.0) -> None:
-        """Let time pass until nothing waits any more."""
+        """Advance the clock until no job is left."""
         await self.drain()
         while (await self.stores.outbox.backlog(self.clock.now())).pending and seconds > 0:
             self.clock.advance(60)
@@ -234,9 +234,9 @@ class World:
         return await self.services.search(SearchRequest(query=query, caller=ME, where=EVERYTHING, mode=mode, limit=10))
 
     async def found(self, query: str, mode: Mode = Mode.HYBRID) -> list[str]:
-        """Public ids of what a search finds."""
+        """Public ids of the notes that a search finds."""
         return [hit.note.public_id for hit in (await self.find(query, mode)).hits]
 
     async def chunk_count(self) -> int:
-        """How many chunks are stored."""
+        """Number of stored chunks."""
         return (await self.stores.chunks.statistics()).chunks

@@ -1,4 +1,4 @@
-"""Real office documents, written by the libraries that people write them with."""
+"""Real Office documents, written with the common libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def pdf(pages: Sequence[Sequence[str | list[list[str]]]], **said: str) -> bytes:
-    """A PDF: of each page its paragraphs and tables."""
+    """A PDF from the paragraphs and tables of each page."""
     buffer, style = io.BytesIO(), getSampleStyleSheet()["Normal"]
     story: list[Any] = []
     for page in pages:
@@ -48,7 +48,7 @@ def word(title: str, sections: dict[str, str], table: list[list[str]] | None = N
 
 
 def slides(pages: Sequence[tuple[str, Sequence[str], str]]) -> bytes:
-    """A presentation: of each slide the title, the points and the notes."""
+    """A presentation from the title, bullet points and notes of each slide."""
     presentation = pptx.Presentation()
     presentation.core_properties.author = "Mira"
     for title, points, notes in pages:
@@ -62,7 +62,7 @@ def slides(pages: Sequence[tuple[str, Sequence[str], str]]) -> bytes:
 
 
 def sheets(tables: dict[str, Sequence[Sequence[Any]]], *, empty_rows: int = 0) -> bytes:
-    """A workbook: a sheet per table."""
+    """A workbook with one sheet per table."""
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
     for name, rows in tables.items():

@@ -1,6 +1,6 @@
-"""Models small enough to read: a cross-encoder that sums weights of words, and an embedder with one vector per word.
+"""Tiny ONNX models: a cross-encoder that sums word weights, and an embedder with one vector per word.
 
-The model files are written by hand, field by field of ONNX's protocol buffers, so that no package is needed for them.
+The model files are encoded by hand as ONNX protocol buffers, so that no package is needed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _value(name: str, kind: int, *dims: str) -> bytes:
 
 
 def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) -> Path:
-    """Write `model.onnx` and `tokenizer.json`; question and padding count nothing. Two labels: no and yes."""
+    """Write `model.onnx` and `tokenizer.json`; query and padding have weight zero. Two labels: no and yes."""
     table = _table({word: [0.0] * (labels - 1) + [weight] for word, weight in weights.items()})
     nodes = [
         _node("Gather", ["weights", "input_ids"], "words", axis=0),
@@ -72,14 +72,14 @@ def weigh_words(folder: Path, weights: Mapping[str, float], *, labels: int = 1) 
 
 
 def embed_words(folder: Path, vectors: Mapping[str, Sequence[float]], given: str = "input_ids") -> Path:
-    """Write `model.onnx` and `tokenizer.json` of a model that gives each word its vector, and other words none."""
+    """Write `model.onnx` and `tokenizer.json` of a model with one vector per word; unknown words have a zero vector."""
     nodes = [_node("Gather", ["weights", given], "last_hidden_state", axis=0)]
     output = _value("last_hidden_state", _FLOAT, "n", "tokens", "dimensions")
     return _write(folder, list(vectors), nodes, {"weights": _table(vectors)}, [given], output)
 
 
 def _table(rows: Mapping[str, Sequence[float]]) -> _Array:
-    """A row a word, behind the marks, which have none."""
+    """One row per word, after zero rows for the special tokens."""
     width = len(next(iter(rows.values())))
     return np.array([[0.0] * width for _ in MARKS] + [list(row) for row in rows.values()], np.float32)
 

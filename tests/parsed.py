@@ -1,4 +1,4 @@
-"""Files read as the parser process reads them, in this process."""
+"""Reads files as the parser process does, but in this process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The profiles that the tests of doors run on: the same tests, other settings.
+"""Deployment profiles: runs the same tests of tools and routes with other engines.
 
-`NUR_TEST_PROFILE` names one; `make profiles` runs them all. Without it the embedded profile is tested, as ever.
+`NUR_TEST_PROFILE` selects one, by default the embedded profile; `make profiles` runs them all.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 CHOSEN = os.environ.get("NUR_TEST_PROFILE", "embedded")
 
-#: For the few tests among them that look into the store's file.
+#: For the few tests that read the store's file.
 embedded_only = pytest.mark.skipif(CHOSEN != "embedded", reason="looks into the SQLite file")
 
-#: For those that look at the index in the moment after a write.
+#: For tests that check the index right after a write.
 indexed_at_once = pytest.mark.skipif(
     CHOSEN in ("compose", "scale-out"), reason="a worker brings this index up to date, a moment after the answer"
 )
 
-#: Modules that speak to Nur through its doors alone and say nothing about files: they hold on every profile.
+#: Test modules that use only the tools, routes and commands, and no files: they apply to every profile.
 MODULES = (
     "test_artifact_tools",
     "test_asked_times",
@@ -82,7 +82,7 @@ PROFILES: dict[str, Callable[[Path], AbstractContextManager[dict[str, str]]]] = 
 
 @contextmanager
 def profile(folder: Path) -> Iterator[dict[str, str]]:
-    """The environment of the chosen profile, with an empty store, for as long as the block lasts."""
+    """Context manager: the environment of the selected profile, with an empty store."""
     with PROFILES[CHOSEN](folder) as environment:
         yield environment
 

@@ -1,4 +1,4 @@
-"""A provider that is down for a while under a real server that is written to all the while."""
+"""Writes to a real server while its embedding provider is down for a while."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from tests.servers.openai_stub import OpenAIStub
 
 FAULTS = (faults.status(503), faults.RESET, faults.status(429), faults.HTML)
-#: What is said to be soon: the longest wait between two tries, spread by a quarter, and some for a slow machine.
+#: Time to recover: the longest wait between two attempts plus a quarter of jitter, and a reserve for a slow machine.
 SOON_SECONDS = LONGEST_OUTAGE_RETRY_SECONDS * 1.25 + 60
-LONG_EVERY = 7  #: each so many-th note has several chunks
+LONG_EVERY = 7  #: every n-th note has several chunks
 SAMPLED = 25
 
 
 @dataclass
 class Outage:
-    """Writes during an outage; afterwards everything is found by meaning, each chunk having been embedded once."""
+    """Writes during an outage; afterwards dense search finds everything, and each chunk was embedded once."""
 
     folder: Path
     provider: OpenAIStub
-    written: dict[str, str] = field(default_factory=dict)  #: by note, the words that it alone has
+    written: dict[str, str] = field(default_factory=dict)  #: the unique words of each note
     chunks: int = 0
 
     async def survive(self, seconds: float, notes: int) -> None:
-        """Be down for so long and for at least so many notes, then recover."""
+        """Stay down for this long and at least this many notes, then recover."""
         settings = {
             "OPENAI_API_KEY": "sk-test",
             "OPENAI_BASE_URL": self.provider.url,
@@ -62,7 +62,7 @@ class Outage:
             await self._write(client, number)
 
     async def _write(self, client: httpx2.AsyncClient, number: int) -> None:
-        """Acknowledged, and found by its words at once."""
+        """Write a note: it is acknowledged, and found lexically at once."""
         word = f"tower{number} gate{number} moat{number}"  # one word alone shares its hashed vector with others
         more = " ".join(f"Floor {floor} of {word} has {floor} lamps." for floor in range(100))
         text = f"{word} stood in the outage. {more if number % LONG_EVERY == 0 else ''}"
@@ -77,7 +77,7 @@ class Outage:
         assert [item["note_id"] for item in answer["items"]] == [receipt["note_id"]]
 
     async def _recover(self, client: httpx2.AsyncClient) -> None:
-        """Soon there is nothing left to do, and nothing was done twice."""
+        """Check that the backlog is soon empty and nothing was embedded twice."""
         async with asyncio.timeout(SOON_SECONDS):
             while (await client.get("/v2/admin/outbox")).json()["pending"]:  # noqa: ASYNC110  # asked over HTTP
                 await asyncio.sleep(0.2)

@@ -20,7 +20,7 @@ WANTED = Wanted(baselines=(), mode=Mode.HYBRID, max_chars=2000, questions=None, 
 
 
 class OnPostgres(Mapping[str, Any]):
-    """Settings with a database of its own for each store."""
+    """Settings with a separate database for each store."""
 
     def __init__(self, cluster: PostgresCluster) -> None:
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""A small model of the stores in dictionaries: what the state machine expects of every database."""
+"""A reference model of the stores in dictionaries, for the state machine tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelChunk:
-    """A chunk, its vector of the one embedding version there is, and the revision that the index holds."""
+    """A chunk, its vector (there is one embedding version), and its revision in the index."""
 
     note_id: NoteId
     new: NewChunk
@@ -48,14 +48,14 @@ class ModelJob:
     last_error: str | None = None
 
     def ask(self, revision: int, now: datetime) -> None:
-        """Ask for this revision."""
+        """Queue this revision."""
         self.revision, self.available_at = revision, now
         self.attempts, self.state, self.last_error = 0, "pending", None
 
 
 @dataclass(slots=True)
 class ReferenceModel:
-    """Notes, chunks, vectors, index marks and jobs. Chunk keys are the real database's: any that are new will do."""
+    """Notes, chunks, vectors, index marks and jobs. Chunk keys come from the real database."""
 
     notes: dict[NoteId, Note] = field(default_factory=dict)
     texts: dict[NoteId, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class ReferenceModel:
     # Notes
 
     def accepts(self, write: NoteWrite) -> bool:
-        """Whether the write builds on the current revision and takes nobody's identity or public id."""
+        """Whether the write is based on the current revision, and its identity and public id are free."""
         note, existing = write.note, self.notes.get(write.note.note_id)
         if (existing.revision if existing else None) != write.replaces:
             return False
@@ -78,7 +78,7 @@ class ReferenceModel:
         return not is_identity_taken and note.public_id not in {other.public_id for other in same_tenant}
 
     def write(self, write: NoteWrite, keys: Sequence[ChunkKey], now: datetime) -> None:
-        """Apply a write that is accepted."""
+        """Apply an accepted write."""
         note, existing = write.note, self.notes.get(write.note.note_id)
         self._put(note)
         if write.text is None:
@@ -145,7 +145,7 @@ class ReferenceModel:
         return {key for key, chunk in found.items() if asked & set(" ".join(chunk.new.terms).split())}
 
     def compared(self, where: NoteFilter, now: datetime, *, compare_all: bool) -> dict[ChunkKey, Floats]:
-        """Matching chunks with a vector: all, or those that the index does not hold at their note's revision."""
+        """Matching chunks with a vector: all, or those not indexed at their note's revision."""
         found = self._matching(where, now).items()
         return {
             key: chunk.vector
@@ -159,7 +159,7 @@ class ReferenceModel:
         return sorted(k for k, chunk in self.chunks.items() if chunk.vector is not None and chunk.note_id in current)
 
     def statistics(self, terms: Iterable[str]) -> tuple[int, int, int, dict[str, tuple[int, int]]]:
-        """Chunks, pieces, all their terms, and for each term that occurs: pieces that contain it, and occurrences."""
+        """Number of chunks, pieces and terms; and for each term the pieces that contain it, and its occurrences."""
         rows = [piece.split() for chunk in self.chunks.values() for piece in chunk.new.terms]
         counts = {term: [row.count(term) for row in rows if term in row] for term in terms}
         found = {term: (len(times), sum(times)) for term, times in counts.items() if times}
@@ -173,14 +173,14 @@ class ReferenceModel:
     # Derived rows
 
     def put(self, note: Note, derived: Sequence[Derivation]) -> bool:
-        """Replace what is derived from a note; False when it is no longer active at this revision."""
+        """Replace a note's derived rows; False if it is no longer active at this revision."""
         is_current = self.is_at(note) and note.status is Status.ACTIVE
         if is_current:
             self._derive(note.note_id, derived)
         return is_current
 
     def queue_derivations(self, now: datetime, *, outdated: bool) -> int:
-        """Every active note is queued, the oldest first, or those alone that nothing is derived from."""
+        """Queue all active notes, oldest first, or only those without derived rows."""
         active = [note for note in self.notes.values() if note.status is Status.ACTIVE]
         queued = [note for note in active if not outdated or note.note_id not in self.derived]
         for note in sorted(queued, key=lambda note: (note.ingested_at, note.note_id)):
@@ -190,7 +190,7 @@ class ReferenceModel:
     # Index marks
 
     def mark_all(self) -> int:
-        """The index holds every chunk with a vector; jobs of complete notes are done."""
+        """Mark every chunk with a vector as indexed; jobs of fully indexed notes are done."""
         embedded = [chunk for chunk in self.chunks.values() if chunk.vector is not None]
         for chunk in embedded:
             chunk.indexed_revision = self.notes[chunk.note_id].revision
@@ -203,7 +203,7 @@ class ReferenceModel:
         return len(embedded)
 
     def clear(self, now: datetime) -> int:
-        """The index holds nothing; every active note is queued, the oldest first."""
+        """Mark every chunk as not indexed, and queue all active notes, oldest first."""
         for chunk in self.chunks.values():
             chunk.indexed_revision = None
         active = [note for note in self.notes.values() if note.status is Status.ACTIVE]
@@ -212,15 +212,15 @@ class ReferenceModel:
         return len(active)
 
     def is_indexed(self, note_id: NoteId) -> bool:
-        """Whether the index holds every chunk of the note at its revision."""
+        """Whether every chunk of the note is indexed at its revision."""
         return all(self._is_indexed(chunk) for chunk in self.chunks_of(note_id).values())
 
     def count_indexed(self) -> int:
-        """Chunks that the index should hold, at whatever revision."""
+        """Chunks that are indexed at any revision."""
         return sum(c.indexed_revision is not None and c.vector is not None for c in self.chunks.values())
 
     def sampled(self, now: datetime) -> set[ChunkKey]:
-        """Chunks of current notes that the index holds as they are now."""
+        """Chunks of current notes that are indexed at their revision."""
         return {key for key in self.paged(now) if self._is_indexed(self.chunks[key])}
 
     # Jobs
@@ -235,19 +235,19 @@ class ReferenceModel:
         return leased
 
     def finish(self, job: ModelJob, indexed: int | None = None) -> None:
-        """The job is done; the index holds the note at this revision, if that is still the current one."""
+        """Finish the job; mark the note as indexed at this revision, if that is still current."""
         note = self.notes.get(job.note_id)
         if note is not None and note.revision == indexed:
             self._mark_chunks(note)
         job.state, job.leased_until = "done", None
 
     def postpone(self, job: ModelJob, error: str, retry_at: datetime | None) -> None:
-        """The job failed; with None it is dead."""
+        """Record a failed attempt; None means that the job is dead."""
         job.attempts, job.last_error, job.leased_until = job.attempts + 1, error, None
         job.state, job.available_at = ("dead", job.available_at) if retry_at is None else ("pending", retry_at)
 
     def backlog(self, now: datetime) -> Backlog:
-        """What waits."""
+        """Counts of waiting jobs."""
         pending = [job for job in self.jobs if job.state == "pending"]
         dead = [job for job in self.jobs if job.state == "dead"]
         errors = [job.last_error for job in (*pending, *dead) if job.last_error is not None]

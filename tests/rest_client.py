@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rest:
-    """Calls routes and returns what a client sees."""
+    """Calls routes and returns responses as a client sees them."""
 
     def __init__(self, client: httpx2.AsyncClient, services: Services) -> None:
         self.client = client
@@ -36,7 +36,7 @@ class Rest:
         return response.json() if response.content else None
 
     async def problem(self, status: int, method: str, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
-        """The problem that a call must end with."""
+        """The problem document of a call that must fail."""
         response = await self.call(method, path, body, **headers)
         assert response.status_code == status, response.text
         assert response.headers["content-type"] == "application/problem+json"
@@ -61,6 +61,6 @@ async def rest_of(services: Services) -> AsyncIterator[Rest]:
 
 @asynccontextmanager
 async def open_rest(**settings: Any) -> AsyncIterator[Rest]:
-    """A client of a Nur that is open for as long as the block lasts."""
+    """Context manager: a client of a running Nur."""
     async with bootstrap.running(load(**settings)) as services, rest_of(services) as rest:
         yield rest

@@ -1,4 +1,4 @@
-"""A package of sentence models with small vocabularies and random weights: shapes as published, meanings not."""
+"""A `nur_models` package with small vocabularies and random weights in the published shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BLOCKS, _ROWS = 17, 2
 
 @contextmanager
 def installed(folder: Path) -> Iterator[Path]:
-    """The package, written into a folder and importable for as long as the block lasts."""
+    """Context manager: write the package into a folder and make it importable."""
     package = write_package(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
@@ -37,7 +37,7 @@ def installed(folder: Path) -> Iterator[Path]:
 
 
 def write_package(folder: Path) -> Path:
-    """Write the package `nur_models` into a folder and return where it is."""
+    """Write the package `nur_models` into a folder and return its path."""
     package = folder / "nur_models"
     files = {
         "use": {"weights.npz": universal_weights(), "sp.model": unigram_model(UNIGRAMS)},

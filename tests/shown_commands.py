@@ -1,7 +1,7 @@
-"""The commands that README and docs show, and a scratch machine that runs them.
+"""Parses the commands shown in README and docs, and runs them in a temporary environment.
 
-A block of `console`, `bash` or `sh` is run unless a comment right before it says why not, `<!-- not run: reason -->`.
-In `console` blocks commands begin with `$ `, and what follows one is its output; in the others every line is a script.
+Blocks marked `console`, `bash` or `sh` are run unless the comment `<!-- not run: reason -->` precedes them. In
+`console` blocks commands start with `$ ` and are followed by their output; in the others every line is a command.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BACKUPS_SHOWN = "/mnt/backups"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command with the lines that it is said to print."""
+    """One command with the output that the page shows."""
 
     text: str
     output: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a page; `reason` is why it is not run, or None."""
+    """One block of a page; `reason` says why it is not run, or is None."""
 
     line: int
     commands: tuple[Command, ...]
@@ -87,7 +87,7 @@ def _console(lines: list[str]) -> list[Command]:
 
 
 def normal(text: str) -> str:
-    """What two runs of a command have in common: no ids, no numbers, no widths."""
+    """Output with ids, numbers and column widths removed, so that two runs can be compared."""
     text = re.sub(r"\b(mem|art|note|evt)_[0-9a-f]{6,}", r"\1_0", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "0", text)
     text = re.sub(r"\d+([.,:T-]\d+)*Z?", "0", text)
@@ -95,7 +95,7 @@ def normal(text: str) -> str:
 
 
 class Machine:
-    """A home folder, a folder with files to ingest, a free port, and a server like the one that the pages assume."""
+    """A home folder, a folder with files to ingest, a free port, and a server as the pages assume."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.home, self.work, self.backups = (folder / name for name in ("home", "work", "backups"))
@@ -113,7 +113,7 @@ class Machine:
         self.stop()
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the tester's own; the port stands for the 3000 of the pages."""
+        """The environment, without the user's settings; the port replaces the pages' 3000."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         name = {"GIT_AUTHOR_NAME": "You", "GIT_AUTHOR_EMAIL": "you@example.com"}
         name |= {key.replace("AUTHOR", "COMMITTER"): value for key, value in name.items()}
@@ -140,7 +140,7 @@ class Machine:
         return problems
 
     def serve(self, exports: list[str] | None = None, text: str = "nur serve") -> str:
-        """Start a server as a page shows it, instead of the running one; returns what it printed."""
+        """Replace the running server by one started as a page shows; returns its output."""
         self.stop()
         with self.log.open("w") as log:
             script = "\n".join([*(exports or []), f"exec env {self._here(text)}"])
@@ -156,7 +156,7 @@ class Machine:
         return self.log.read_text()
 
     def stop(self) -> None:
-        """End the server, if one runs."""
+        """Stop the server, if it is running."""
         if self.server is not None and self.server.poll() is None:
             self.server.send_signal(signal.SIGTERM)
             self.server.wait(30)
@@ -186,13 +186,13 @@ class Machine:
         return [f"$ {command.text}\ndoes not print {line!r}, but\n{printed}" for line in lines]
 
     def _here(self, text: str) -> str:
-        """A command of a page with this machine's folders, port and newest backup."""
+        """A page's command with this environment's folders, port and newest backup."""
         text = PORT.sub(rf"\1:{self.port}", text).replace(BACKUPS_SHOWN, str(self.backups))
         newest = max(self.backups.glob("nur-*.tar.gz"), default=None)
         return BACKUP_NAME.sub(newest.name, text) if newest else text
 
     def _shown(self, text: str) -> str:
-        """What a command printed as a page would show it."""
+        """A command's output as a page would show it."""
         text = text.replace(str(self.home), HOME_SHOWN).replace(str(self.work), HOME_SHOWN)
         program = shutil.which("nur", path=self.environment()["PATH"]) or "nur"
         return text.replace(str(self.backups), BACKUPS_SHOWN).replace(program, "nur")

@@ -1,4 +1,4 @@
-"""Files that the commands of the documentation name."""
+"""Files that the documentation's commands use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chunks put together again, for the tests of chunking."""
+"""Joins chunks, for the chunking tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rebuild(chunks: Sequence[Chunk]) -> str:
-    """The text that was cut into these chunks, none of which may be missing."""
+    """The original text of these chunks; all chunks must be given."""
     parts: list[str] = []
     reached = 0
     for chunk in chunks:
@@ -24,6 +24,6 @@ def rebuild(chunks: Sequence[Chunk]) -> str:
 
 
 def expand(chunks: Sequence[Chunk], index: int) -> str:
-    """The chunk at that index with its neighbours, boundary lines between."""
+    """The chunk at that index with its neighbours, separated by boundary lines."""
     neighbours = [chunks[place] if 0 <= place < len(chunks) else None for place in (index - 1, index + 1)]
     return expand_chunk(chunks[index], *neighbours).text

@@ -1,4 +1,4 @@
-"""The databases under test, each with a way to look behind the ports."""
+"""The databases under test, with direct access to data that no port returns."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class AuditLine(NamedTuple):
 
     principal: str
     action: str
-    public_id: str | None  #: None: the note was purged and its id would tell what it was
+    public_id: str | None  #: None if the note was purged, because the id would reveal its content
     revision: int
     call_id: str
 
 
 class DerivedAt(NamedTuple):
-    """What one deriver made of a note."""
+    """One deriver's result for a note."""
 
     revision: int  #: the note's
     version: int  #: the deriver's
@@ -45,17 +45,17 @@ class DerivedAt(NamedTuple):
 
 
 class StoreBackend(Protocol):
-    """The stores of one database, and what no method of a port returns."""
+    """The stores of one database, and data that no port returns."""
 
     @property
     def stores(self) -> Stores: ...
 
     def previous_texts(self, note_id: NoteId) -> dict[int, str]:
-        """The texts that a note had before, by version."""
+        """A note's previous texts, by version."""
         ...
 
     def derived(self) -> dict[NoteId, DerivedAt]:
-        """What is derived from each note."""
+        """The derived rows of each note."""
         ...
 
     def audit(self) -> list[AuditLine]:
@@ -68,7 +68,7 @@ class StoreBackend(Protocol):
 
 
 class SqliteBackend:
-    """A SQLite file in a folder of its own."""
+    """A SQLite file in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.stores = SqliteStores(copy_store(empty_store_file(), folder))
@@ -93,13 +93,13 @@ class SqliteBackend:
         return self._rows("SELECT note_id, rank FROM memory_hits ORDER BY hit_id")
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """What the file holds, over a connection of the test's own."""
+        """Query the file over a separate connection."""
         with closing(sqlite3.connect(self._address, uri=True)) as connection:
             return connection.execute(query, values).fetchall()
 
 
 class PostgresBackend:
-    """A database of its own in the cluster of this test process."""
+    """A separate database in the cluster of this test process."""
 
     def __init__(self, folder: Path) -> None:
         self._address = shared_cluster().emptied(empty_database())
@@ -125,18 +125,18 @@ class PostgresBackend:
         return [(note_id.hex, rank) for note_id, rank in rows]
 
     def _rows(self, query: LiteralString, *values: Any) -> list[tuple[Any, ...]]:
-        """What the database holds, over a connection of the test's own."""
+        """Query the database over a separate connection."""
         with psycopg.connect(self._address) as connection:
             return connection.execute(query, values).fetchall()
 
 
-#: Every database, by name: how to make an empty one, given a folder of its own.
+#: How to create an empty database of each kind, given a folder.
 BACKENDS: Mapping[str, Callable[[Path], StoreBackend]] = {"sqlite": SqliteBackend, "postgres": PostgresBackend}
 
 
 @cache
 def empty_database() -> str:
-    """A migrated database without a note, to be copied."""
+    """A migrated, empty database to copy."""
     cluster = shared_cluster()
     cluster.create_named(name := "empty")
     stores = PostgresStores(cluster.url(name), cluster.folder / "migrating", allow_unsynced=True)

@@ -31,17 +31,17 @@ ALL = NoteFilter(tenant=DEFAULT_TENANT)
 
 
 def after(seconds: float) -> datetime:
-    """So many seconds after the start."""
+    """The time this many seconds after the start."""
     return START + timedelta(seconds=seconds)
 
 
 def at(now: datetime = START, *, call_id: str = "call", tenant: str = DEFAULT_TENANT) -> WriteContext:
-    """Ann writes at this moment."""
+    """A write context: Ann writes at this time."""
     return WriteContext(Principal("ann", tenant), call_id, now)
 
 
 def a_note(text: str = "Tea is drunk at four.", pieces: int = 1, **changes: Any) -> Note:
-    """A memory with this text, cut into so many pieces; name any field of Note or NoteMetadata to change it."""
+    """A memory with this text in this many chunks; any field of Note or NoteMetadata can be given."""
     meta = {name: changes.pop(name) for name in list(changes) if name in NoteMetadata.__dataclass_fields__}
     note_id = NoteId(uuid4())
     note = Note(
@@ -71,12 +71,12 @@ def a_turn(conversation: str, index: int, text: str = "Hello.", **changes: Any) 
 
 
 def vector_of(text: str) -> Floats:
-    """The same text, the same vector."""
+    """A vector derived from the text."""
     return hashed_words(text, DIMENSIONS)
 
 
 def chunks_of(text: str, pieces: int = 1, *, embedded: bool = True) -> list[NewChunk]:
-    """The text in so many pieces, cut at spaces where there are any, with their lower-case words as terms."""
+    """Split the text into this many chunks, at spaces if possible, with their lower-case words as terms."""
     ideal = [round(len(text) * place / pieces) for place in range(1, pieces)]
     bounds = [0, *(max(bound, text.find(" ", bound)) for bound in ideal), len(text)]
     return [
@@ -95,7 +95,7 @@ def chunks_of(text: str, pieces: int = 1, *, embedded: bool = True) -> list[NewC
 
 
 def pieces_of(text: str) -> bytes:
-    """Stands for a chunk's pieces: bytes that the store keeps and never reads."""
+    """Placeholder for a chunk's pieces: bytes that the store keeps and never reads."""
     return f"pieces of {len(text)} characters".encode()
 
 
@@ -114,7 +114,7 @@ def creation(
 def replacement(
     existing: Note, text: str, pieces: int = 1, *, embedded: bool = True, indexed: bool = False
 ) -> NoteWrite:
-    """Another text for a note; one in the trash is restored."""
+    """A write that replaces the note's text; a deleted note is restored."""
     note = replace(
         existing,
         content_hash=sha256(text),
@@ -128,7 +128,7 @@ def replacement(
 
 
 def description(existing: Note, *, indexed: bool = False, **meta: Any) -> NoteWrite:
-    """Other metadata for the same text."""
+    """A write that changes the metadata but not the text."""
     note = replace(existing, meta=replace(existing.meta, **meta), revision=existing.revision + 1)
     return NoteWrite(note=note, replaces=existing.revision, indexed=indexed, action="update")
 
@@ -148,7 +148,7 @@ def _with_text(note: Note, text: str, replaces: int | None, *, embedded: bool, i
 
 
 def a_derivation(*words: str, version: int = 1) -> Derivation:
-    """What the fingerprint deriver might make of a text: one band for each word."""
+    """A sample result of the fingerprint deriver: one band per word."""
     rows = [FingerprintBand(int(sha256(word)[:15], 16)) for word in words]
     return Derivation(DERIVER, version, rows)
 
@@ -167,7 +167,7 @@ def a_query(**changes: Any) -> CandidateQuery:
 
 
 async def current(stores: Stores, note: Note) -> Note:
-    """The note as it is stored now."""
+    """The stored note."""
     found = await stores.notes.get(note.tenant, note.public_id)
     assert found is not None
     return found

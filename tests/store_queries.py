@@ -1,4 +1,4 @@
-"""What stores hold, asked as the contract tests ask it."""
+"""Queries that the contract tests send to stores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def views(stores: Stores, terms: Iterable[str], where: NoteFilter = ALL) -
 
 
 async def found_keys(stores: Stores, text: str = "tea", **asked: Any) -> set[ChunkKey]:
-    """What a question finds by its meaning."""
+    """The dense candidates of a query."""
     found = await stores.chunks.candidates(a_query(vector=vector_of(text), **asked))
     return {view.chunk_key for view in found.views}
 
@@ -49,7 +49,7 @@ async def found_by(stores: Stores, *terms: str) -> list[NoteId]:
 
 
 async def everything(stores: Stores, backend: StoreBackend) -> dict[str, Any]:
-    """All there is, to show that nothing changed."""
+    """The whole store, to check that nothing changed."""
     notes = await stores.notes.page(ALL, START, limit=100)
     ids = [note.note_id for note in notes]
     return {
@@ -65,6 +65,6 @@ async def everything(stores: Stores, backend: StoreBackend) -> dict[str, Any]:
 
 
 async def index_at(stores: Stores, revision: int) -> None:
-    """Do the job that is due, with an index that holds this revision afterwards."""
+    """Finish the due job, marking this revision as indexed."""
     (job,) = await stores.outbox.lease("w", 10, START, 60)
     await stores.outbox.finish(job, START, indexed=revision)

@@ -1,4 +1,4 @@
-"""A whole Nur behind its MCP door: a real store in a temporary folder, the SDK's own client, both protocol eras."""
+"""A complete Nur behind its MCP server: a store in a temporary folder, the SDK's client, both protocol versions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Door:
-    """Calls tools and returns what a client sees."""
+    """Calls tools and returns results as a client sees them."""
 
     def __init__(self, client: Client, services: bootstrap.Services) -> None:
         self.client = client
@@ -78,7 +78,7 @@ class Door:
         return structured
 
     async def refusal(self, tool: str, **arguments: Any) -> str:
-        """The message of a result that must say no, in its text and its structured content alike."""
+        """The message of a result that must be an error, the same in text and structured content."""
         result = await self.call(tool, **arguments)
         assert result.is_error
         assert result.structured_content is not None
@@ -90,7 +90,7 @@ class Door:
 
 @asynccontextmanager
 async def door(mode: str, **settings: Any) -> AsyncIterator[Door]:
-    """A client of a Nur that is open for as long as the block lasts."""
+    """Context manager: a client of a running Nur."""
     async with bootstrap.running(load(**settings)) as services, _client(services, mode) as client:
         yield Door(client, services)
 
@@ -125,7 +125,7 @@ async def _without_jobs(
 
 @pytest.fixture
 def open_without_jobs() -> OpenWithoutJobs:
-    """For tests that set the time, or make a port fail: no job runs, and time passes only when told to."""
+    """For tests that set the time or make a port fail: no jobs run, and the clock is manual."""
     return _without_jobs
 
 
@@ -141,14 +141,14 @@ def open_door() -> OpenDoor:
 
 @pytest.fixture(params=["auto", "legacy"])
 async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
-    """A Nur with default settings, spoken to in each protocol era."""
-    async for existing in _held(door(request.param)):
+    """A Nur with default settings, in each protocol version."""
+    async for existing in _latest(door(request.param)):
         yield existing
 
 
 @pytest.fixture(scope="module")
 def shared_settings(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[dict[str, Any]]:
-    """An empty store of the profile that is tested."""
+    """An empty store of the tested profile."""
     parent = tmp_path_factory.mktemp("shared")
     folder = copy_store(empty_store, parent / "data")
     with profiles.profile(parent) as environment:
@@ -157,12 +157,12 @@ def shared_settings(tmp_path_factory: pytest.TempPathFactory, empty_store: Path)
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(shared_settings: dict[str, Any]) -> AsyncGenerator[Door]:
-    """One Nur for all tests of a module, which tell their notes apart by source, conversation or words."""
-    async for existing in _held(door("auto", embeddings="local", **shared_settings)):
+    """One Nur for all tests of a module; they use separate sources, conversations or words."""
+    async for existing in _latest(door("auto", embeddings="local", **shared_settings)):
         yield existing
 
 
-async def _held(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:
+async def _latest(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:
     opened: asyncio.Future[Door] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
@@ -190,7 +190,7 @@ def migrated(empty_store: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def on_profile(clean_environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The settings of the profile that is tested, in every test's environment."""
+    """Put the tested profile's settings into the environment of every test."""
     with profiles.profile(tmp_path) as environment:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)

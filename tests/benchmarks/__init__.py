@@ -1,1 +1,1 @@
-"""Benchmarks: figures as ratios in one run, printed, never asserted. `python -m tests.benchmarks [name …]`."""
+"""Benchmarks: print figures as ratios within one run, and assert nothing. `python -m tests.benchmarks [name …]`."""

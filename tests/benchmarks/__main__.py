@@ -1,4 +1,4 @@
-"""`make bench`: run the benchmarks that are named, or all, and print their figures."""
+"""`make bench`: run the named benchmarks, or all, and print their figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-# First: it asks BLAS for one thread, which works only before numpy's first import.
+# Imported first: it limits BLAS to one thread, which works only before numpy's first import.
 from tests.benchmarks import baselines  # isort: skip
 
 from rich.console import Console
@@ -38,7 +38,7 @@ from tests.benchmarks.figures import Report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: By the name to ask for, in the order in which they run.
+#: Benchmarks by name, in the order in which they run.
 BENCHMARKS: dict[str, Callable[[Report], None]] = {
     "start": start.test_start,
     "embedding": embedding.test_embedding_latency,
@@ -59,7 +59,7 @@ BENCHMARKS: dict[str, Callable[[Report], None]] = {
 
 
 def machine() -> dict[str, object]:
-    """What figures of another day are to be compared with."""
+    """The machine and versions, for comparing figures of different days."""
     return {
         "cpus": os.cpu_count(),
         "load": [round(load, 1) for load in os.getloadavg()],

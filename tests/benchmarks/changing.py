@@ -1,4 +1,4 @@
-"""What it costs to compare a new memory with stored ones, and to put newer values first, beside the whole."""
+"""Cost of comparing a new memory with stored ones and of ranking newer values first, against the whole call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUESTIONS = 50
 
 
 def test_changing(report: Report) -> None:
-    """One store, the two ways in turns, so that a busy moment hits both."""
+    """Both variants on one store, alternating, so that other load affects both."""
     asyncio.run(_measure(report))
 
 
@@ -40,7 +40,7 @@ async def _measure(report: Report) -> None:
         plain = replace(comparing, compare=lambda *_: None)
         costs: dict[int, list[float]] = {id(comparing): [], id(plain): []}
         for number, text in enumerate(texts[MEMORIES:]):
-            way = comparing if number % 4 in (1, 2) else plain  # each is the first of every second pair
+            way = comparing if number % 4 in (1, 2) else plain  # each variant goes first in every second pair
             meta = NoteMetadata(type="fact", confidence=1.0)
             started = time.process_time()
             await way(Kind.MEMORY, text, meta, LOCAL_CALLER, store.REJECT)

@@ -1,4 +1,4 @@
-"""The brief of a store of 10,000 notes, a third of them with something to quote, and what a hook costs its client."""
+"""Cost of a brief over 10,000 notes, a third of them quotable, and of a hook process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATED = (
 
 
 def test_context(report: Report) -> None:
-    """CPU of a brief that is made, not kept; and of a hook process that finds no server, beside a bare Python."""
+    """CPU of an uncached brief; and of a hook process without a server, against a bare Python process."""
     asyncio.run(_brief(report))
     with tempfile.TemporaryDirectory() as folder:
         given = json.dumps({"session_id": "s", "cwd": folder, "prompt": "short"})
@@ -52,7 +52,7 @@ async def _brief(report: Report) -> None:
         request = BriefRequest(caller=LOCAL_CALLER)
         samples = []
         for place in range(ROUNDS):
-            asked = replace(request, max_tokens=800 + place)  # another brief each time: none is taken from the cache
+            asked = replace(request, max_tokens=800 + place)  # a different brief each time, so that none is cached
             started = time.process_time()
             await services.make_brief(asked)
             samples.append(time.process_time() - started)

@@ -1,4 +1,4 @@
-"""The same searches through both doors of a real server: what REST and MCP add to a search of 10,000 chunks."""
+"""The overhead of REST and MCP on a search of 10,000 chunks, through a real server."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 CHUNKS = 10_000
 QUESTIONS = 50
 ROUNDS = 4
-#: What `POST /v2/searches` does by default: ten results of every kind, with what stands around them.
+#: The defaults of `POST /v2/searches`: ten results of every kind, with surrounding text.
 THE_SAME = {"include_memory": True, "include_history": True, "limit": 10, "expand_neighbors": True}
 
 
 def test_doors(report: Report) -> None:
-    """`POST /v2/searches` beside the same `hybrid_search`, each first in turn; a sample is the mean of one round."""
+    """`POST /v2/searches` against the same `hybrid_search`, alternating; a sample is the mean of one round."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         asyncio.run(_fill(data))
@@ -55,7 +55,7 @@ async def _measure(report: Report, server: NurProcess) -> None:
         async def over_mcp(question: str) -> None:
             assert not (await mcp.call_tool("hybrid_search", {"query": question, **THE_SAME})).is_error
 
-        for door in (over_rest, over_mcp):  # warms what serving warms
+        for door in (over_rest, over_mcp):  # warm up
             await _round(process, door, asked)
         rounds = []
         for number in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""How long an embedding takes, and what batches save."""
+"""Time of an embedding call, and the gain from batches."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ TARGET = "< 500 ms"
 
 
 def test_embedding_latency(report: Report) -> None:
-    """One text at a time: a provider on loopback, beside a bare request to it; and the local model."""
+    """One text at a time: a provider on loopback against a bare request to it; and the local model."""
     asyncio.run(_latency(report))
 
 
 def test_batch_embedding_efficiency(report: Report) -> None:
-    """Ten texts in one batch, beside ten calls."""
+    """Ten texts in one batch against ten calls."""
     asyncio.run(_batches(report))
 
 
@@ -76,7 +76,7 @@ async def _compare(report: Report, name: str, embedder: Embedder) -> None:
         for text in texts:
             await embedder.embed([text])
 
-    # Alternating, so that a busy moment hits both.
+    # Alternating, so that other load affects both.
     batch, sequential = [], []
     for group in groups:
         batch.append(await timed(embedder.embed, [group], warmup=1))

@@ -1,4 +1,4 @@
-"""What a benchmark says: a figure, the yardstick beside it, and the target it is held against."""
+"""Benchmark results: a figure, its yardstick, and its target."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Figure:
     unit: str
     beside: float | None = None  #: the yardstick, in the same unit
     yardstick: str = ""
-    target: str = ""  #: as people wrote it; nothing is asserted
+    target: str = ""  #: as text; nothing is asserted
 
     @property
     def ratio(self) -> float | None:
-        """How many yardsticks it costs."""
+        """The figure divided by its yardstick."""
         return None if not self.beside else self.value / self.beside
 
 
@@ -35,7 +35,7 @@ class Report:
     """Collects the figures of one run."""
 
     figures: list[Figure] = field(default_factory=list)
-    benchmark: str = ""  #: the one that is running
+    benchmark: str = ""  #: the running benchmark
 
     def add(
         self,
@@ -47,11 +47,11 @@ class Report:
         yardstick: str = "",
         target: str = "",
     ) -> None:
-        """Keep a figure."""
+        """Add a figure."""
         self.figures.append(Figure(self.benchmark, what, value, unit, beside, yardstick, target))
 
     def table(self) -> Table:
-        """For people."""
+        """The figures as a table for people."""
         shown = Table(box=None, pad_edge=False)
         for name, justify in (("benchmark", "left"), ("what", "left"), ("figure", "right")):
             shown.add_column(name, justify=justify)  # type: ignore[arg-type]  # one of rich's words
@@ -66,7 +66,7 @@ class Report:
         return shown
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """For programs."""
+        """The figures as JSON."""
         return [asdict(figure) | {"ratio": figure.ratio} for figure in self.figures]
 
 
@@ -75,7 +75,7 @@ def _number(value: float) -> str:
 
 
 def percentile(samples: Sequence[float], share: float) -> float:
-    """The sample that so much of the others lies below."""
+    """The sample below which this share of the others lies."""
     ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

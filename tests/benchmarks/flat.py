@@ -1,4 +1,4 @@
-"""The flat index beside a float32 matrix-vector product over the same vectors."""
+"""The flat index against a float32 matrix-vector product over the same vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.benchmarks.figures import Report
 
-#: Chunks and dimensions: the local model's, which stay whole, and OpenAI's, kept as signs.
+#: Chunks and dimensions: the local model's, kept as float32, and OpenAI's, kept as sign bits.
 SHAPES = ((10_000, 256), (20_000, 3072))
 EVERYTHING = NoteFilter(tenant=DEFAULT_TENANT)
 MOMENT = datetime(2025, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""A document of 10 MB, from the client's call to the answer."""
+"""Ingest of a 10 MB document, from the client's call to the response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POLICY = ChunkingPolicy("window", whole_max=1200, target=900, overlap=100)
 
 
 def test_large_artifact_ingestion(report: Report) -> None:
-    """Chunking beside one encoding of the same text; then the whole ingest through a real server."""
+    """Chunking against one tokenisation of the same text; then the whole ingest through a real server."""
     text = baselines.english_text(CHARACTERS)
     _chunking(report, text)
     with tempfile.TemporaryDirectory() as folder, NurProcess(Path(folder) / "data", LOG_LEVEL="WARNING") as server:
@@ -38,7 +38,7 @@ def test_large_artifact_ingestion(report: Report) -> None:
 
 
 def _chunking(report: Report, text: str) -> None:
-    """Alternating, so that a busy moment hits both."""
+    """Alternating, so that other load affects both."""
     encoding = vocabulary().encoding
     ours, floors = [], []
     for _ in range(ROUNDS):
@@ -92,7 +92,7 @@ async def _ingest(report: Report, server: NurProcess, text: str) -> None:
 
 
 def _peak_mib(process: psutil.Process) -> float:
-    """The most that was ever resident."""
+    """Peak resident memory."""
     status = Path(f"/proc/{process.pid}/status")
     if not status.exists():  # not Linux
         return float(process.memory_info().rss) / 2**20

@@ -1,4 +1,4 @@
-"""A cheap tool call, beside the SDK's own server with one trivial tool."""
+"""A cheap tool call against the SDK's server with one trivial tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ARGUMENTS = {"limit": 1}
 
 
 def test_mcp_call(report: Report) -> None:
-    """`memory_list` of an empty store, in both protocol eras."""
+    """`memory_list` of an empty store, in both protocol versions."""
     with tempfile.TemporaryDirectory() as folder, NurProcess(Path(folder) / "data", LOG_LEVEL="WARNING") as server:
         for mode in ("auto", "legacy"):
             floor = baselines.mcp_trivial(ROUNDS, CALLS, mode)

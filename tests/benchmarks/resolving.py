@@ -1,4 +1,4 @@
-"""Finding the times that a text names, beside splitting the same text into words."""
+"""Finding the times in a text, against splitting the same text into words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SAID = date(2026, 5, 8)
 ROUNDS = 5
-#: Real annual reports name a time every 340 characters, as this one; people who talk, hardly one in a minute.
+#: Mentions a time every 340 characters, like real annual reports; speech has hardly one per minute.
 DENSE = (
     "As of December 31, {year}, the allowance for obsolete inventory was ${count} million, compared with ${count}.4 "
     "million in {year}. Management estimates the expected lives of the assets by class and reviews them for impairment "
@@ -29,7 +29,7 @@ RARE = "We talked about the garden and {count} pots of basil. The neighbours cam
 
 
 def test_resolving(report: Report) -> None:
-    """The best of some rounds: it is all computing."""
+    """The best of some rounds, since it is pure computation."""
     talk = "".join(RARE.format(count=count % 90) for count in range(4_000)) + "We met yesterday. "
     filed = "".join(DENSE.format(year=1990 + count % 35, count=count % 90) for count in range(4_000))
     for name, text in (("annual report", filed), ("talk", talk)):

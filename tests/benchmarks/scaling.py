@@ -1,8 +1,8 @@
-"""What each profile costs as the store grows: writing, searching, memory, disk, rebuilding, starting.
+"""Cost of each profile as the store grows: writing, searching, memory, disk, rebuilding, starting.
 
 `NUR_SCALING_CHUNKS=1000,10000 make bench NAMES=scaling` chooses the sizes; without it 1,000 chunks are measured.
 `NUR_SCALING_PROFILES=embedded,server` chooses profiles.
-CPU is that of this process and of the engine's own processes together.
+CPU is the sum of this process and the engine's processes.
 """
 
 from __future__ import annotations

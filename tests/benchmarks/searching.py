@@ -1,4 +1,4 @@
-"""What a search costs at 10,000 chunks, and which part of it is ours."""
+"""Cost of a search at 10,000 chunks, and how much of it is Nur's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From process start to the answer of `initialize`."""
+"""Time from process start to the response to `initialize`."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text
 
 
 def test_start(report: Report) -> None:
-    """Five starts on a store that is there, beside as many bare imports of the SDK's server."""
+    """Five starts on an existing store, against five bare imports of the SDK's server."""
     walls, cpus, ready, floors, floor_cpus = [], [], [], [], []
     with tempfile.TemporaryDirectory() as folder:
-        _start(Path(folder) / "data")  # makes the store, and warms the disk's cache
+        _start(Path(folder) / "data")  # creates the store, and warms the disk cache
         for _ in range(ROUNDS):
             floor = baselines.import_mcp(repeats=1)
             floors.append(floor.wall_seconds)
@@ -64,7 +64,7 @@ def test_start(report: Report) -> None:
 
 
 def _start(folder: Path) -> tuple[float, float, float]:
-    """Wall seconds to the answer, CPU seconds until then, wall seconds to an open store."""
+    """Wall and CPU seconds to the response, and wall seconds until the store is open."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "nur", "serve", "--quiet", "--port", str(port)]
@@ -82,7 +82,7 @@ def _start(folder: Path) -> tuple[float, float, float]:
 
 
 def _ask(process: subprocess.Popen[bytes], port: int, method: str, path: str, body: str | None) -> None:
-    """Ask again and again until there is an answer."""
+    """Retry until there is a response."""
     while process.poll() is None:
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
             try:

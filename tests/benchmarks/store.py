@@ -35,7 +35,7 @@ DOCUMENT_CHARS = 32_000
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What a store holds: a third of the chunks of each kind."""
+    """Contents of a store: a third of the chunks of each kind."""
 
     chunks: int
 
@@ -102,7 +102,7 @@ async def remember(services: Services, content: str) -> object:
 
 
 def questions(count: int, seed: int = 7) -> list[str]:
-    """Questions of a few words as people ask them, frequent words among them."""
+    """Realistic queries of a few words, including frequent ones."""
     rng = random.Random(seed)
     words = baselines.english_text(200_000, seed=seed).split()
     starts = (rng.randrange(len(words) - 10) for _ in range(count))

@@ -1,4 +1,4 @@
-"""How far one call walks: the files and functions of Nur that it crosses, and the transactions it takes.
+"""Counts the files, functions and transactions that one call uses.
 
 Counted in the process, without HTTP in front and without background jobs: a default store with the local model and the
 flat index, called through the MCP server and the REST application.
@@ -41,7 +41,7 @@ MEMORY = {"type": "fact", "confidence": 1.0}
 
 
 class Walk:
-    """The code that was entered while it was watched, in every thread."""
+    """Records the code entered while recording is on, in every thread."""
 
     def __init__(self) -> None:
         self._entered: set[CodeType] = set()
@@ -54,7 +54,7 @@ class Walk:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch what is done inside."""
+        """Record inside this block."""
         self._entered.clear()
         self._watching = True
         sys.setprofile(self._enter)
@@ -66,7 +66,7 @@ class Walk:
 
     @property
     def functions(self) -> list[CodeType]:
-        """Functions of Nur; lambdas and comprehensions belong to theirs."""
+        """Functions of Nur; lambdas and comprehensions count with their function."""
         return [code for code in self._entered if code.co_filename.startswith(PACKAGE) and code.co_name[0] != "<"]
 
     @property
@@ -105,7 +105,7 @@ async def _walk(report: Report) -> None:
                 async def tool(name: str, **arguments: Any) -> None:
                     assert not (await client.call_tool(name, arguments)).is_error
 
-                for text in STORED:  # what is loaded on first use is no part of a call
+                for text in STORED:  # warm up: what is loaded on first use is not part of a call
                     await tool("memory_store", content=text, **MEMORY)
                 question = {"query": "when is tea drunk"}
                 calls: dict[str, Callable[[], Awaitable[Any]]] = {
@@ -129,5 +129,5 @@ async def _walk(report: Report) -> None:
 
 
 def test_walk(report: Report) -> None:
-    """One memory stored, and one question asked through each door."""
+    """Store one memory, and search once through each interface."""
     asyncio.run(_walk(report))

@@ -1,4 +1,4 @@
-"""What storing one memory costs, beside the bare transaction."""
+"""Cost of storing one memory, against the bare transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chromium as the tests use it: the system's own, without a profile, calling nobody."""
+"""The system's Chromium, without a profile and without network access of its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLAGS = [
 
 @asynccontextmanager
 async def running_browser() -> AsyncIterator[Browser]:
-    """A headless browser for as long as the block lasts."""
+    """Context manager: a headless browser."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS)
         try:

@@ -1,4 +1,4 @@
-"""A browser and a server for the session, and pages that watch what they ask for."""
+"""A browser and a server for the session, and pages that record their requests and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser, Page
 
-#: The machine may be busy: conditions are waited for, not slept for.
+#: Long, because the machine may be busy: tests wait for conditions and never sleep.
 PATIENCE_MILLISECONDS = 30_000
 
 
@@ -41,21 +41,21 @@ async def browser() -> AsyncGenerator[Browser]:
 
 @pytest.fixture(scope="module")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NurProcess]:
-    """A server without a note."""
+    """A server with an empty store."""
     with NurProcess(tmp_path_factory.mktemp("empty") / "data") as running:
         yield running
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[NurProcess]:
-    """A server with the story in it, for all tests; what they add they tell apart by its words."""
+    """A server with the sample store, shared by all tests; what they add is told apart by its words."""
     with NurProcess(tmp_path_factory.mktemp("story") / "data") as running:
         await story.tell(running.url)
         yield running
 
 
 class Watched:
-    """What a page did that it must not do."""
+    """Records the hosts that a page contacts, and its script errors."""
 
     def __init__(self, page: Page) -> None:
         self.hosts: set[str] = set()
@@ -71,7 +71,7 @@ class Watched:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A new tab with storage of its own. It fails the test when a script fails or asks another host."""
+    """A new tab with its own storage. The test fails if a script fails or contacts another host."""
     context = await browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
     context.set_default_timeout(PATIENCE_MILLISECONDS)
     opened = await context.new_page()
@@ -84,7 +84,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def _keep_screenshot(page: Page) -> None:
-    """Of each test's end, where SCREENSHOTS names a folder: CI keeps it."""
+    """Save a screenshot of the end of each test if SCREENSHOTS names a folder, as in CI."""
     folder = os.environ.get("SCREENSHOTS")
     if folder:
         name = os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition(" ")[0]

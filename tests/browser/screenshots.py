@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation: `python -m tests.browser.screenshots docs/images`."""
+"""Take the screenshots for the documentation: `python -m tests.browser.screenshots docs/images`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def _loaded(page: Page) -> None:
     await expect(page.locator("main .row, main .card, main form.fields").first).to_be_visible()
 
 
-#: name, width, height, theme, address, what to do before
+#: name, width, height, theme, path, action before the screenshot
 PICTURES = [
     ("page-search", 1120, 640, "light", QUESTION, _opened),
     ("page-search-dark", 1120, 640, "dark", QUESTION, _opened),
@@ -67,7 +67,7 @@ async def _take(browser: Browser, url: str, folder: Path) -> None:
 
 
 async def main(folder: Path) -> None:
-    """Start a server, tell it the story, and take every picture."""
+    """Start a server, fill it with the sample store, and take all screenshots."""
     expect.set_options(timeout=60_000)
     with tempfile.TemporaryDirectory() as data, NurProcess(Path(data) / "data") as server:
         await story.tell(server.url)

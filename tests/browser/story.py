@@ -1,4 +1,4 @@
-"""A small store as a person would have it: memories, a conversation, documents, notes and events."""
+"""A small sample store: memories, a conversation, documents, notes and events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEMORIES = [
     ("Answers should be short, with the source named.", "preference", 0.9),
     ("The office plants are watered on Tuesdays.", "fact", 0.7),
 ]
-#: Pairs that wait for a review: the second says something else about the same thing.
+#: Pairs that need a review: the second contradicts the first.
 REVISED: list[dict[str, Any]] = [
     {"text": "The alarm code of the yard is 9052.", "ts": "2026-03-11"},
     {"text": "The alarm code of the yard is 3386.", "ts": "2026-05-01"},

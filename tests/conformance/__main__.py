@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-REVISIONS = ("2025-11-25", "2026-07-28")  #: the protocol's two eras: with a handshake, and without
+REVISIONS = ("2025-11-25", "2026-07-28")  #: the protocol versions, with a handshake and without
 START_SECONDS = 60
 
 
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _suite(node: Node, name: str, url: str, expected: Path, revision: str) -> bool:
-    """Run what a revision of the protocol requires of servers."""
+    """Run the server tests of one protocol revision."""
     arguments = ["--url", url, "--requirements", revision, "--expected-failures", str(expected)]
     run = node.run("conformance", "server", *arguments)
     _, _, summary = run.stdout.partition("=== SUMMARY ===")
@@ -50,7 +50,7 @@ def _suite(node: Node, name: str, url: str, expected: Path, revision: str) -> bo
 
 
 def _inspect_list(node: Node, url: str) -> bool:
-    """The inspector lists our tools and finds nothing wrong with their schemas."""
+    """Check that the inspector lists our tools and accepts their schemas."""
     run = node.run("mcp-inspector", "--cli", url, "--transport", "http", "--method", "tools/list", "--strict")
     tools = json.loads(run.stdout)["tools"] if run.returncode == 0 else []
     _tell("inspector, tools/list", bool(tools), ", ".join(tool["name"] for tool in tools) or run.stderr)
@@ -58,7 +58,7 @@ def _inspect_list(node: Node, url: str) -> bool:
 
 
 def _inspect_call(node: Node, url: str) -> bool:
-    """The inspector stores a memory."""
+    """Store a memory with the inspector."""
     arguments = ["content=The inspector was here", "type=fact", "confidence=1.0"]
     run = node.run(
         "mcp-inspector",
@@ -72,7 +72,7 @@ def _inspect_call(node: Node, url: str) -> bool:
 
 @contextmanager
 def _fixture() -> Iterator[str]:
-    """The fixture server, in a process of its own."""
+    """The fixture server in a child process."""
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "tests.conformance.fixture_server", str(port)]

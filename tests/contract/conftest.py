@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import VectorIndex
 
 _numbers = itertools.count(1)
-#: Where files are not synced to a disk: the engine's indexes take 0.3 s to make there, else 5.
+#: A folder in memory, if available: the engine creates its indexes there in 0.3 s instead of 5.
 MEMORY = Path("/dev/shm")
 
 
@@ -62,7 +62,7 @@ def _backend(request: pytest.FixtureRequest) -> Backend:
 
 
 CHROMA = ["chroma_folder", "chroma_server"]
-#: The client's imitation, Qdrant's own engine without its server, and a server where its address is set.
+#: The client's in-process engine, Qdrant's real engine without a server, and a server if its URL is set.
 QDRANT_URL = os.environ.get("QDRANT_URL", "")
 QDRANT = ["qdrant_folder", "qdrant_engine", *(["qdrant_server"] if QDRANT_URL else [])]
 
@@ -102,7 +102,7 @@ def store_backend(request: pytest.FixtureRequest, tmp_path: Path) -> StoreBacken
 
 @pytest.fixture
 async def stores(store_backend: StoreBackend) -> AsyncIterator[Stores]:
-    """Its stores, open."""
+    """The database's stores, opened."""
     await store_backend.stores.open(START)
     yield store_backend.stores
     await store_backend.stores.close()

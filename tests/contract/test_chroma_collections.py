@@ -1,4 +1,4 @@
-"""What is ours in a Chroma that others use too: embedded and as a server."""
+"""Contract of Chroma shared with other programs: only our collections are touched; embedded and as a server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_vectors_of_another_version_under_the_same_name_are_not_trusted(ch
 
 @pytest.fixture
 def others(chroma: Chroma) -> Iterator[Any]:
-    """A client of somebody else who uses the same Chroma."""
+    """Another program's client of the same Chroma."""
     client = connect(chroma.place, 10)
     yield client
     disconnect(client)
@@ -97,7 +97,7 @@ async def test_reset_touches_only_what_is_ours(chroma: Chroma, others: Any) -> N
 
 
 async def test_a_collection_that_somebody_deletes_is_lost_until_the_index_is_reset(chroma: Chroma, others: Any) -> None:
-    """What is missing must not pass for empty."""
+    """A missing collection must not be taken for an empty one."""
     index = chroma.make()
     await index.open()
     upsert = an_upsert(a_note(1), [chroma.vector(1)])

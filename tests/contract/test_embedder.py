@@ -1,4 +1,4 @@
-"""What every embedder keeps to, whoever makes the vectors."""
+"""Contract tests of all embedders."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ ODD = {
 }
 
 
-#: A vector for each word of the texts, in as many directions.
+#: One orthogonal vector per word of the texts.
 _WORDS = sorted({word for text in TEXTS for word in text.split()})
 WORDS = dict(zip(_WORDS, np.eye(len(_WORDS)).tolist(), strict=True))
 
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[LocalEmbedder]:
-    """One for all tests: reading its weights takes longer than they do."""
+    """Shared by all tests: loading its weights takes longer than they do."""
     embedder = LocalEmbedder()
     yield embedder
     asyncio.run(embedder.close())
@@ -55,7 +55,7 @@ def local() -> Iterator[LocalEmbedder]:
 
 @pytest.fixture(scope="module")
 def sentences(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentenceEmbedder]:
-    """With random weights; the package that has real ones is not part of a test environment."""
+    """With random weights: the package with the real ones is not installed in the test environment."""
     with installed(tmp_path_factory.mktemp("models")):
         embedder = SentenceEmbedder()
         yield embedder

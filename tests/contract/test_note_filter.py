@@ -1,4 +1,4 @@
-"""One filter: whatever is asked of whatever notes, every engine finds what `matches` says."""
+"""For random notes and filters, every engine finds exactly the notes that `matches` accepts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import IndexOp, VectorIndex
     from tests.index_backends import Backend
 
-_numbers = itertools.count(1)  #: notes of earlier examples are gone, but their ids are never used again
+_numbers = itertools.count(1)  #: ids are never reused, although notes of earlier examples are deleted
 several_notes = st.lists(notes, min_size=4, max_size=8)
 several_filters = st.lists(filters, min_size=6, max_size=12)
-#: One database or index for all examples: each example leaves it as empty as it was.
+#: One database or index for all examples; each example leaves it empty.
 shared = settings(
     deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -70,7 +70,7 @@ async def test_sql_finds_what_matches(
 async def compare(
     stores: Stores, written: list[Note], keys: dict[ChunkKey, NoteId], where: NoteFilter, now: datetime
 ) -> None:
-    """Every way of finding finds what matches."""
+    """Check that every way to search finds the matching notes."""
     expected = {note.note_id for note in written if matches(note, where, now)}
     query = a_query(where=where, now=now)
     neighbours = [Neighbour(key, note_id, 0.5) for key, note_id in keys.items()]
@@ -110,7 +110,7 @@ async def test_an_index_finds_what_matches(
 
 
 def _as_indexed(drawn: DrawnNote) -> Note:
-    """The note as the store hands it to an index: what has no time of its own happened when it was stored."""
+    """The note as the store passes it to an index: without a time of its own, it occurred when it was stored."""
     note = index_notes.a_note(next(_numbers), drawn.kind, tenant=drawn.tenant)
     status = Status.DELETED if drawn.is_deleted else Status.ACTIVE
     meta = replace(drawn.meta, occurred_at=drawn.meta.occurred_at or note.ingested_at)

@@ -1,4 +1,4 @@
-"""What is Qdrant's own: words as sparse vectors, collections of others, several workers, no text."""
+"""Contract of the Qdrant adapter: sparse vectors, foreign collections, concurrent workers, no text in payloads."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _payload(collection: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("late", [2, 1])
 async def test_the_stale_write_of_another_worker_does_not_win(qdrant: Qdrant, late: int) -> None:
-    """Two processes know nothing of each other: only Qdrant sees that the second write is older."""
+    """Two processes do not know of each other: only Qdrant can tell that the second write is older."""
     if isinstance(qdrant.place, QdrantFolder):
         pytest.skip("one process only may have the folder open")
     one, other = qdrant.make(), qdrant.make()

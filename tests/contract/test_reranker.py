@@ -1,4 +1,4 @@
-"""What every reranker keeps to."""
+"""Contract tests of all rerankers."""
 
 from __future__ import annotations
 

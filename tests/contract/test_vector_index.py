@@ -1,4 +1,4 @@
-"""What every vector index keeps to, whatever stands behind it."""
+"""Contract tests of all vector indexes."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ async def test_an_expired_note_is_not_found(index: VectorIndex, backend: Backend
 
 
 async def test_others_records_do_not_crowd_out_a_few(index: VectorIndex, backend: Backend) -> None:
-    """All but one are another tenant's, expired or cut artifacts, and nearer."""
+    """Every nearer record is expired or belongs to another tenant."""
     near, far = backend.vector(1), backend.vector(1, 1)
     others = [an_upsert(a_note(n, Kind.ARTIFACT, tenant="acme"), [near]) for n in range(10, 20)]
     expired = [an_upsert(a_note(n, Kind.ARTIFACT, expires_at=NOW), [near]) for n in range(20, 30)]

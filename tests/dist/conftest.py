@@ -1,4 +1,4 @@
-"""What `make dist` built."""
+"""The files that `make dist` built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def built(pattern: str) -> Path:
-    """The one file of its kind in dist/."""
+    """The only file of this kind in dist/."""
     found = list((ROOT / "dist").glob(pattern))
     assert len(found) == 1, f"dist/ has {len(found)} files {pattern}: run `make dist`"
     return found[0]

@@ -1,4 +1,4 @@
-"""ManualClock: time that passes only when told to."""
+"""ManualClock: a clock that advances only on request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class ManualClock:
-    """A clock for tests: to sleep is to advance it at once. `sleeps` holds every wait, in order."""
+    """A clock for tests: sleeping advances it at once. `sleeps` lists every wait, in order."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self.sleeps: list[float] = []
@@ -15,19 +15,19 @@ class ManualClock:
         self._passed = 0.0
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """The current time, in UTC."""
         return self._start + timedelta(seconds=self._passed)
 
     def monotonic(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the clock was created."""
         return self._passed
 
     async def sleep(self, seconds: float) -> None:
-        """Advance, and let others run once."""
+        """Advance the clock, and let other tasks run once."""
         self.sleeps.append(seconds)
         self.advance(seconds)
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self._passed += max(0.0, seconds)

@@ -20,13 +20,13 @@ _WORD = re.compile(r"\w+")
 
 
 def hashed_words(text: str, dimensions: int) -> Floats:
-    """A unit vector, the same in every process: the signed sum of a place for each word."""
+    """A unit vector, the same in every process: each word adds 1 or -1 at its own position."""
     words = _WORD.findall(text.casefold())
     vector = np.zeros(dimensions, np.float32)
     for word in words:
         place, sign = _place(word, dimensions)
         vector[place] += sign
-    if not vector.any():  # no words, or words that cancel out: the text as a whole stands for itself
+    if not vector.any():  # no words, or words that cancel out: hash the whole text instead
         vector[_place(text, dimensions)[0]] = 1.0
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
@@ -37,7 +37,7 @@ def _place(word: str, dimensions: int) -> tuple[int, float]:
 
 
 class InMemoryEmbedder:
-    """An embedder that needs nothing. Set `down` or `refuse` to make it fail; `embedded` counts the texts it did."""
+    """An embedder without dependencies. Set `down` or `refuse` to make it fail; `embedded` counts embedded texts."""
 
     def __init__(self, dimensions: int = 64) -> None:
         self.model = EmbeddingModel("in_memory", "hashed-words", dimensions)
@@ -63,7 +63,7 @@ class InMemoryEmbedder:
         return hashed_words(text, self.model.dimensions)
 
     async def probe(self) -> Probe:
-        """Healthy, unless it was told to fail."""
+        """Healthy, unless set to fail."""
         try:
             self._answer_for(1)
         except NurError as error:
@@ -71,7 +71,7 @@ class InMemoryEmbedder:
         return Probe(True, 0, self.model.dimensions)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to do."""
 
     def _answer_for(self, texts: int) -> None:
         if self.refuse:
@@ -81,7 +81,7 @@ class InMemoryEmbedder:
 
 
 class InMemoryPieceEmbedder(InMemoryEmbedder):
-    """One that embeds pieces; words that mean the same in its languages share a direction."""
+    """An embedder of pieces that maps synonyms to one vector."""
 
     def __init__(self, synonyms: Mapping[str, str], dimensions: int = 64) -> None:
         super().__init__(dimensions)

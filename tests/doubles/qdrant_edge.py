@@ -1,7 +1,7 @@
-"""Qdrant's own engine, from its package for devices, behind the few calls of its client that the adapter makes.
+"""Qdrant's real engine (the package qdrant-edge-py) behind the client methods that the adapter calls.
 
-It shows that the real engine filters, ranks and refuses stale points as the client's imitation does. It has one shard
-and no network; what a collection is told about itself lies in a file beside it.
+It proves that the real engine filters, ranks and rejects stale points like the in-process engine of the client. It has
+one shard and no network; a collection's metadata is stored in a file next to it.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _SCHEMAS = {
 
 
 class EdgeClient:
-    """The engine in a folder, for all indexes of one test: they share it as clients share a server."""
+    """The engine in a folder, shared by all indexes of one test as a server would be."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._shards: dict[Path, edge.EdgeShard] = {}
 
     def close(self) -> None:
-        """A client leaves; the engine goes on."""
+        """Disconnect one client; the engine keeps running."""
 
     def stop(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for shard in self._shards.values():
             shard.close()
 

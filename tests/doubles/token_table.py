@@ -1,4 +1,4 @@
-"""Token vectors without a model: a word is a token, and its vector is drawn from its letters."""
+"""Token vectors without a model: each word is a token, with a pseudo-random vector derived from its letters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS, DIMENSIONS = 4096, 256
 
 
 class HashedTokens:
-    """Every word has a row, and different words have nearly orthogonal ones."""
+    """Every word has a row; rows of different words are nearly orthogonal."""
 
     def __init__(self) -> None:
         drawn = np.random.default_rng(0).standard_normal((ROWS, DIMENSIONS))

@@ -1,4 +1,4 @@
-"""A vector index of plain dictionaries: what the others must agree with."""
+"""A reference vector index in plain dictionaries; the real indexes must agree with it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def _cosine(one: Floats, other: Floats) -> float:
 
 
 class InMemoryVectorIndex:
-    """Keeps the last operation of each note and compares with every vector."""
+    """Keeps the last operation of each note, and searches by an exact scan."""
 
     name = "in_memory"
     follows_commits = True
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._held: dict[NoteId, IndexOp] = {}  #: removals too: an older upsert must not win against one
+        self._latest: dict[NoteId, IndexOp] = {}  #: includes removals, so that an older upsert does not win
 
     async def open(self) -> None:
         """Nothing to do."""
@@ -42,18 +42,18 @@ class InMemoryVectorIndex:
         """Nothing to do."""
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
-        """Keep each operation unless a newer one of its note is held."""
+        """Apply each operation unless its note has a newer one."""
         for op in ops:
-            existing = self._held.get(op.note_id)
+            existing = self._latest.get(op.note_id)
             if existing is None or existing.revision <= op.revision:
-                self._held[op.note_id] = op
+                self._latest[op.note_id] = op
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key."""
+        """The nearest chunks that match the filter, nearest first, ties by key."""
         now = self._clock.now()
         found = [
             Neighbour(record.chunk_key, op.note_id, _cosine(record.vector, vector))
-            for op in self._held.values()
+            for op in self._latest.values()
             if op.note is not None and matches(op.note, where, now)
             for record in op.records
         ]
@@ -61,20 +61,20 @@ class InMemoryVectorIndex:
         return found[:limit]
 
     async def count(self) -> int:
-        """How many chunks have a record."""
-        return sum(len(op.records) for op in self._held.values() if op.note and op.note.status is Status.ACTIVE)
+        """Number of indexed chunks."""
+        return sum(len(op.records) for op in self._latest.values() if op.note and op.note.status is Status.ACTIVE)
 
     async def was_closed_cleanly(self) -> bool:
-        """There are no files to leave in disorder."""
+        """Always: there are no files."""
         return True
 
     async def reset(self) -> None:
-        """Forget everything."""
-        self._held.clear()
+        """Remove all records."""
+        self._latest.clear()
 
     async def scrub(self) -> None:
-        """There are no files."""
+        """Nothing to do: there are no files."""
 
     async def health(self) -> IndexHealth:
-        """Always well."""
+        """Always healthy."""
         return IndexHealth(healthy=True, latency_ms=0)

@@ -1,4 +1,4 @@
-"""Kill -9 at any moment of a write, many times over."""
+"""Kill -9 at any moment of a write, many times."""
 
 from __future__ import annotations
 

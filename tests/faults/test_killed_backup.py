@@ -1,4 +1,4 @@
-"""Kill -9 during backups and restores, many times over."""
+"""Kill -9 during backups and restores, many times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kill -9 at any moment of an import, many times over."""
+"""Kill -9 at any moment of an import, many times."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Eight clients over two servers and two workers on PostgreSQL, killed at random, PostgreSQL stopped and started.
 
-`NUR_FAULT_NOTES=10000` makes it as long as the specification of this test asks.
+`NUR_FAULT_NOTES=10000` runs it at the specified length.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Eight clients write, edit and delete notes while the server is killed and restarted at random.
 
-`NUR_FAULT_NOTES=10000` makes it as long as the specification of this test asks.
+`NUR_FAULT_NOTES=10000` runs it at the specified length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`make mutants`: change the code in a sample of places, one at a time, and see whether the fast tests notice.
+"""`make mutants`: change the code in a sample of places, one at a time, and check that the fast tests fail.
 
-Every test runs once, to learn which lines it reaches; this is kept in `.mutants/` until the code changes. Then each
-change is tested by the tests that reach it, until one fails. All changes would take hours; the sample is drawn by a
-number, so the same code gives the same sample.
+Every test runs once to record which lines it reaches; the record is kept in `.mutants/` until the code changes. Each
+change is then tested by the tests that reach it, until one fails. Testing all changes would take hours; the sample is
+drawn with a fixed seed, so the same code gives the same sample.
 
 The tests are collected once. A change inside a function is tested in a forked copy of this process, where the function
 gets the changed code. A change that acts on import (a constant, a default) needs a new process.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: Tests in this process. Of the whole program, those that start no other.
+#: Tests that run in this process; of the acceptance tests, those that start no other process.
 FAST = (
     *("tests/unit/domain", "tests/unit/retrieval", "tests/unit/services", "tests/contract/stores"),
     *("tests/unit/adapters/files/test_text.py", "tests/unit/adapters/files/test_chats.py"),
@@ -45,9 +45,9 @@ FAST = (
     "tests/acceptance/test_search_answers.py",
     *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "said", "reviews", "transactions")),
 )
-#: Of the tests that reach a change; a line of every write is reached by hundreds.
+#: Limit on tests per change: a line that every write uses is reached by hundreds.
 MOST_TESTS = 60
-CONTROLS = 8  #: selections of tests that run once without a change
+CONTROLS = 8  #: selections of tests that also run once without a change
 REPORT_EVERY = 20  #: tested changes
 PASSED, FAILED = 0, 1
 
@@ -64,13 +64,13 @@ class Mutant:
 
 
 class Mutation:
-    """A pytest plugin that tests mutants in place of running the collected tests once."""
+    """A pytest plugin that tests mutants instead of running the collected tests once."""
 
     def __init__(self, sample: list[Mutant], drawn_of: int, workers: int) -> None:
         self._sample, self._drawn_of, self._workers = sample, drawn_of, workers
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Learn what the tests reach, then test each mutant of the sample."""
+        """Record what the tests reach, then test each mutant of the sample."""
         from tests.empty_store import empty_store_file  # nur is imported by pytest, not before
 
         empty_store_file()  # made once for every child, as is the folder of their temporary files
@@ -107,7 +107,7 @@ class Mutation:
             noticed += code != PASSED
             if code == PASSED:
                 print(f"not noticed, {tested} of {len(jobs)} tested:", name, flush=True)
-            if tested % REPORT_EVERY == 0:  # a run that is stopped has a figure, too: the sample is in random order
+            if tested % REPORT_EVERY == 0:  # valid if interrupted: the sample is in random order
                 print(f"{noticed} of the first {tested} noticed", flush=True)
         print(
             f"{noticed} of {len(self._sample)} changes noticed ({noticed / len(self._sample):.0%}), "
@@ -116,7 +116,7 @@ class Mutation:
         return True
 
     def _control(self, selections: list[list[pytest.Item]]) -> None:
-        """Tests that fail without a change would notice every change."""
+        """Check that the tests pass without a change; otherwise they would seem to detect every change."""
         jobs = [
             Job(
                 f"{len(items)} tests of {items[0].nodeid}", partial(_passes, items), cpu_seconds=600, wall_seconds=900.0

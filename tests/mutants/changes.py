@@ -37,10 +37,10 @@ class Change:
 
 
 def changes(source: str) -> list[Change]:
-    """Every change of a module, in the order of its lines.
+    """Every change of a module, in line order.
 
-    What cannot be noticed stays: what only type checkers read, what is logged, text, and guards such as
-    `zip(..., strict=True)`, which hold in every correct program.
+    Excludes what tests cannot notice: code for type checkers, logging, text, and guards such as
+    `zip(..., strict=True)`, which never fail in a correct program.
     """
     tree = ast.parse(source)
     made = [
@@ -63,7 +63,7 @@ def _is_inside(outer: ast.stmt | ast.expr, inner: ast.expr) -> bool:
 
 
 def _statement(tree: ast.AST, node: ast.expr) -> tuple[int, int]:
-    """Lines of the smallest statement around an expression, without the body that it begins."""
+    """Lines of the smallest statement around an expression, without the statement's body."""
     around = [found for found in ast.walk(tree) if isinstance(found, ast.stmt) and _is_inside(found, node)]
     smallest = max(around, key=lambda found: (found.lineno, found.col_offset))
     body = getattr(smallest, "body", None)
@@ -101,7 +101,7 @@ def _replacements(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _joined(left: ast.expr, operator: str, right: ast.expr) -> str:
-    """Both sides keep their own brackets, whatever binds more tightly now."""
+    """Put both sides in brackets, so that the new operator's precedence does not matter."""
     return f"({_bracketed(left)} {operator} {_bracketed(right)})"
 
 

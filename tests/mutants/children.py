@@ -1,4 +1,4 @@
-"""Forked children: each runs one job on a copy of this process, as many at a time as there are workers."""
+"""Runs jobs in forked children, as many at a time as there are workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROKEN = 99  #: exit code of a job that raised
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a child does."""
+    """One job of a child process."""
 
     name: str
     run: Callable[[], int]  #: returns the exit code
@@ -41,7 +41,7 @@ def outcomes(jobs: Iterable[Job], workers: int) -> Iterator[tuple[str, int]]:
             yield running.pop(pid)[0], os.waitstatus_to_exitcode(status)
             continue
         for late in [pid for pid, (_, until) in running.items() if time.monotonic() > until]:
-            os.killpg(late, signal.SIGKILL)  # what it started ends with it
+            os.killpg(late, signal.SIGKILL)  # also kills what it started
         time.sleep(PAUSE_SECONDS)
 
 

@@ -26,9 +26,9 @@ class LoadedFunctions:
                 self._caches.append(found)
 
     def replace(self, file: Path, line: int, source: str) -> None:
-        """Give the function that starts in this line the code that the changed source has for it.
+        """Replace the code of the function that starts in this line by the code in the changed source.
 
-        Wrapped and imported functions change with it, for they are the same object. What was cached is forgotten.
+        Wrapped and imported functions change too, because they are the same object. Caches are cleared.
         """
         codes = {code.co_qualname: code for code in _codes(compile(source, str(file), "exec")) if _starts(code, line)}
         functions = self._functions[str(file), line]

@@ -28,7 +28,7 @@ ROOMS = ("domain", "retrieval", "services")  #: folders whose code is changed
 
 
 class Reach:
-    """Read from what the tests of each file reached when they ran last."""
+    """Which tests reach which lines, read from the last recording of each test file."""
 
     def __init__(self, files: Iterable[Path], imported: Path) -> None:
         self._imported = {(module, line) for module, line in json.loads(imported.read_text("utf-8"))}
@@ -42,10 +42,10 @@ class Reach:
                         self._tests.setdefault((module, line), set()).add(test)
 
     def tests(self, module: Path, change: Change, most: int) -> list[str]:
-        """Tests that reach a change: those of its own module first, then the fastest; at most so many."""
+        """At most this many tests that reach a change: those of its own module first, then the fastest."""
         first, last = change.statement
         found = self._on(module, [change.line]) or self._on(module, range(first, last + 1))
-        if self.acts_on_import(module, change):  # any test of the module may notice, or of those beside it
+        if self.acts_on_import(module, change):  # any test of the module or its neighbours may detect it
             found = self._of(lambda name: name == str(module)) or self._of(
                 lambda name: Path(name).parent == module.parent
             )
@@ -71,7 +71,7 @@ class Reach:
 
 
 def learn(items: list[pytest.Item], file: Path) -> None:
-    """Run the tests of one file and write what each reaches. Raises when one fails."""
+    """Run the tests of one file and record which lines each reaches. Raises if one fails."""
     coverage = Coverage(data_file=None, source=[str(PACKAGE)], config_file=False)
     coverage.start()
     seconds = {}
@@ -97,7 +97,7 @@ def learn(items: list[pytest.Item], file: Path) -> None:
 
 
 def learn_imports(file: Path) -> None:
-    """Write which lines run while the modules of the package load, in a process where none is loaded yet."""
+    """Record which lines run while the package's modules load, in a process where none is loaded yet."""
     program = (
         "import importlib, json, sys; from pathlib import Path; from coverage import Coverage; "
         "package = Path(sys.argv[1]); found = Coverage(data_file=None, source=[str(package)], config_file=False); "
@@ -113,12 +113,12 @@ def learn_imports(file: Path) -> None:
 
 
 def imports_file() -> Path:
-    """Where to find which lines run on import."""
+    """File with the lines that run on import."""
     return CACHE / f"imports-{_shared()[:16]}.json"
 
 
 def learned_file(test_file: Path) -> Path:
-    """Where to find what a file of tests reaches: another name once it, the package or what tests share has changed."""
+    """File with the lines that a test file reaches; its name changes with the tests or the package."""
     digest = hashlib.sha256(_shared().encode())
     digest.update(test_file.read_bytes())
     return CACHE / f"{test_file.stem}-{digest.hexdigest()[:16]}.json"
@@ -126,7 +126,7 @@ def learned_file(test_file: Path) -> Path:
 
 @cache
 def _shared() -> str:
-    """A digest of the package and of what tests share."""
+    """A digest of the package and of the code that tests share."""
     digest = hashlib.sha256()
     for path in sorted(_shared_files()):
         digest.update(path.read_bytes())

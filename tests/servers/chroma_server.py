@@ -1,4 +1,4 @@
-"""A real Chroma server, `chroma run` of the chromadb package, in a process of its own on a free loopback port."""
+"""A real Chroma server (`chroma run`) in a child process on a free loopback port."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _free_port() -> int:
 
 
 class ChromaProcess:
-    """The server; its data and its port outlive a stop, so that it can come back."""
+    """The server. It keeps its data and port when stopped, so that it can be restarted."""
 
     host = "127.0.0.1"
 
@@ -57,19 +57,19 @@ class ChromaProcess:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """End it at once, as `kill -9` does."""
+        """Kill it with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(_STOP_SECONDS)
             self._process = None
 
     def freeze(self) -> None:
-        """Let it hold its connections and answer nothing."""
+        """Pause it: connections stay open, but nothing is answered."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it go on."""
+        """Resume it."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGCONT)
 

@@ -1,4 +1,4 @@
-"""The ways an embeddings server misbehaves, as values."""
+"""Faults that the stub servers can simulate."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Tamper: TypeAlias = Callable[[list[Item]], list[Item]]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What to do instead of answering well. Unless told otherwise the answer is right in all other respects."""
+    """How a response deviates from a correct one; everything else about it is correct."""
 
     name: str
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
-    body: bytes | None = None  #: sent as it is
+    body: bytes | None = None  #: sent verbatim
     content_type: str = "application/json"
-    tamper: Tamper | None = None  #: changes the `data` of a good answer
-    keep_share: float = 1.0  #: send only this share of the body, under the full content-length
+    tamper: Tamper | None = None  #: changes the `data` of a correct response
+    keep_share: float = 1.0  #: send only this share of the body, with the full Content-Length
     delay_seconds: float = 0.0
-    hang: bool = False  #: read the request and say nothing
-    held: bool = False  #: answer well, but not before the test calls `release`
+    hang: bool = False  #: read the request and never answer
+    held: bool = False  #: answer correctly, but only after the test calls `release`
     reset: bool = False  #: break the connection instead of answering
 
 
 def status(code: int, **headers: str) -> Fault:
-    """An error answer; `retry_after="7"` becomes the header Retry-After."""
+    """An error response; `retry_after="7"` sets the header Retry-After."""
     return Fault(f"status {code}", status=code, headers=tuple((k.replace("_", "-"), v) for k, v in headers.items()))
 
 
 def slow(seconds: float) -> Fault:
-    """A good answer that takes its time."""
+    """A correct but slow response."""
     return Fault("slow", delay_seconds=seconds)
 
 

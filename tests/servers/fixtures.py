@@ -1,4 +1,4 @@
-"""Fixtures that start the servers; tests/conftest.py loads them: `pytest_plugins = ["tests.servers.fixtures"]`."""
+"""Fixtures that start the stub servers; loaded by tests/conftest.py."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def openai_stub() -> Iterator[OpenAIStub]:
-    """A healthy OpenAI-compatible server at `openai_stub.url`; tell it to misbehave with `fail` and `fail_forever`."""
+    """A healthy OpenAI-compatible server at `openai_stub.url`; `fail` and `fail_forever` make it fail."""
     with OpenAIStub() as stub:
         yield stub
 
 
 @pytest.fixture
 def rerank_stub() -> Iterator[RerankStub]:
-    """A healthy rerank endpoint at `rerank_stub.url`; tell it to misbehave with `fail_forever`."""
+    """A healthy rerank endpoint at `rerank_stub.url`; `fail_forever` makes it fail."""
     with RerankStub() as stub:
         yield stub

@@ -1,4 +1,4 @@
-"""A real `nur serve` in a process of its own."""
+"""Real `nur serve` and `nur worker` processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ START_SECONDS = 90.0
 
 
 def clean_environment(folder: Path, **settings: str) -> dict[str, str]:
-    """The process's environment: nothing of the tester's own settings."""
+    """The process's environment, without the user's settings."""
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH") if name in os.environ}
     return {**keep, "NUR_DATA_DIR": str(folder), **settings}
 
 
 class _Process:
-    """A command of `nur` in a process of its own; its data outlive it, so that it can come back."""
+    """A `nur` command in a child process. Its data are kept when it ends, so that it can be restarted."""
 
     command: tuple[str, ...]
     stop_seconds = 30.0
@@ -41,7 +41,7 @@ class _Process:
         self.stop()
 
     def start(self) -> None:
-        """Start it; what it does shows in the store."""
+        """Start it without waiting."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "nur", *self.command],
@@ -52,26 +52,26 @@ class _Process:
             )
 
     def stop(self) -> int:
-        """Ask it to leave; returns its exit code."""
+        """Stop it with SIGTERM; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(self.stop_seconds)
 
     def kill(self) -> None:
-        """End it at once, as `kill -9` does."""
+        """Kill it with SIGKILL."""
         self.process.kill()
         self.process.wait(30)
 
 
 class WorkerProcess(_Process):
-    """A `nur worker`."""
+    """A `nur worker` process."""
 
     command = ("worker",)
     stop_seconds = 60.0
 
 
 class NurProcess(_Process):
-    """The server on a free port."""
+    """A `nur serve` process on a free port."""
 
     command = ("serve", "--port", "0")
 
@@ -86,7 +86,7 @@ class NurProcess(_Process):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Its base URL."""
         return str(self._facts()["url"])
 
     def _facts(self) -> dict[str, object]:

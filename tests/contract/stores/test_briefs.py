@@ -1,4 +1,4 @@
-"""What every BriefStore does: quotes of active notes that match, newest first."""
+"""Contract of BriefStore: quotes of matching active notes, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every ChunkStore finds: candidates by words and by meaning, and what comes with them."""
+"""Contract of ChunkStore: lexical and dense candidates, and the data returned with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every ChangeLog does: everything that happens to a note is there, in order, and nothing is ever skipped."""
+"""Contract of ChangeLog: lists every change of a note, in order, without gaps."""
 
 from __future__ import annotations
 

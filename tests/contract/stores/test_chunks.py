@@ -1,4 +1,4 @@
-"""What every ChunkStore does with chunks: stored, shown, and hidden by the filter."""
+"""Contract of ChunkStore: chunks are stored, shown, and hidden by the filter."""
 
 from __future__ import annotations
 

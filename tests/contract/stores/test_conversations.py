@@ -1,4 +1,4 @@
-"""What every ConversationStore does."""
+"""Contract of ConversationStore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every DecisionStore does: decisions are kept as long as both notes exist, suggestions as long as both texts."""
+"""Contract of DecisionStore: decisions last as long as both notes, suggestions as long as both texts."""
 
 from __future__ import annotations
 

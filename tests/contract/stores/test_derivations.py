@@ -1,4 +1,4 @@
-"""What every DerivationStore does: derived rows come and go with the text that they are derived from."""
+"""Contract of DerivationStore: derived rows live as long as the text they come from."""
 
 from __future__ import annotations
 

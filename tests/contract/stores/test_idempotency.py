@@ -1,4 +1,4 @@
-"""What every IdempotencyStore does: a key is reserved once, and its response kept."""
+"""Contract of IdempotencyStore: a key is reserved once, and its response is kept."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_a_call_that_died_after_its_write_is_known_by_what_it_committed(st
 
 
 async def test_a_call_whose_key_was_taken_over_writes_nothing(stores: Stores) -> None:
-    """It took longer than anybody waits, and is not dead: the same call is under way elsewhere."""
+    """The first call is slow but still running when the same call is made elsewhere."""
     await reserve(stores, call_id="slow")
     assert await reserve(stores, LATE, call_id="again") is None
 

@@ -1,4 +1,4 @@
-"""What every IndexMarks does: it knows which chunks the vector index holds at their note's revision."""
+"""Contract of IndexMarks: tracks which chunks are indexed at their note's revision."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 
 async def index(stores: Stores, revision: int) -> None:
-    """Do every job that is due, with an index that holds this revision afterwards."""
+    """Finish all due jobs, marking this revision as indexed."""
     for job in await stores.outbox.lease("w", 10, START, 60):
         await stores.outbox.finish(job, START, indexed=revision)
 

@@ -1,4 +1,4 @@
-"""What every ChunkStore makes of the answer of a vector index."""
+"""Contract of ChunkStore: how it uses the results of a vector index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 async def indexed(stores: Stores, text: str, **changes: Any) -> tuple[Note, Neighbour]:
-    """A note that the index holds, and how the index answers with its first chunk."""
+    """An indexed note, and the index's result for its first chunk."""
     note = await write(stores, creation(a_note(text, **changes), text, indexed=True))
     return note, Neighbour((await keys_of(stores, note))[0], note.note_id, 0.5)
 
@@ -120,7 +120,7 @@ async def test_an_index_misses_nothing_that_it_was_never_told(stores: Stores) ->
 
 
 async def test_a_chunk_that_is_indexed_while_a_search_runs_is_compared_all_the_same(stores: Stores) -> None:
-    """The index answered before it held the chunk; the snapshot is taken after."""
+    """The index answered before it had the chunk; the snapshot is taken later."""
     _, held = await indexed(stores, "Tea at four.")
     late = await store(stores, "Tea at five.")
     before = (await stores.chunks.look_up(0, 0, lambda _: [])).not_indexed

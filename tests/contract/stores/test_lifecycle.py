@@ -1,4 +1,4 @@
-"""What every bundle of stores does when it is opened, closed and opened again."""
+"""Contract of Stores: opening, closing and reopening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every NoteStore refuses: a second note of one identity, a stale revision, a public id that is taken."""
+"""Contract of NoteStore: rejects duplicate identities, stale revisions and public ids in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every NoteStore does with a note that changes: versions, metadata, the trash, purges, expiry."""
+"""Contract of NoteStore: versions, metadata, trash, purge and expiry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every NoteStore does: writing, reading and pages."""
+"""Contract of NoteStore: writing, reading and paging."""
 
 from __future__ import annotations
 

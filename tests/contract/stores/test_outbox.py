@@ -1,4 +1,4 @@
-"""What every Outbox does: jobs are leased to one worker at a time, retried, and given up."""
+"""Contract of Outbox: jobs are leased to one worker at a time, retried, and abandoned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every SearchLogStore does: traces come back as they were, and go with the notes they returned."""
+"""Contract of SearchLogStore: traces are returned unchanged, and deleted with the notes they returned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order, every database agrees with the reference model."""
+"""State machine test: every database agrees with the reference model after any sequence of operations."""
 
 from __future__ import annotations
 

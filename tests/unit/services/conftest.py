@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from nur.ports.reranker import Reranker
 
     class OpenNur(Protocol):
-        """Opens a Nur of its own, with this reranker and these settings."""
+        """Opens a separate Nur with this reranker and these settings."""
 
         async def __call__(self, reranker: Reranker | None = None, **settings: Any) -> Nur: ...
 
     class OpenWorld(Protocol):
-        """Opens a world of its own, with these settings."""
+        """Opens a separate World with these settings."""
 
         async def __call__(
             self, *, follows: bool = True, clock: ManualClock | None = None, **settings: Any
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Nur:
-    """A whole Nur: its store is on disk, its clock, embedder and vector index in memory."""
+    """A complete Nur with its store on disk, and clock, embedder and vector index in memory."""
 
     folder: Path
     reranker: Reranker | None = None
@@ -132,7 +132,7 @@ async def nur(open_nur: OpenNur) -> Nur:
 
 @pytest.fixture
 async def open_world(new_folder: Callable[[], Path]) -> AsyncIterator[OpenWorld]:
-    """For tests of notes: a world with these settings, closed at the end."""
+    """For tests of notes: a World with these settings, closed after the test."""
     async with contextlib.AsyncExitStack() as stack:
 
         async def opened(*, follows: bool = True, clock: ManualClock | None = None, **settings: Any) -> World:

@@ -65,7 +65,7 @@ async def test_what_is_indexed_while_the_index_is_being_emptied_is_indexed_again
     await world.indexed_as_stored()
 
     await world.services.watch_index.open()
-    index._held.clear()
+    index._latest.clear()
     await world.services.watch_index.look()  # it finds the loss and starts over
     await world.settle()
     await world.indexed_as_stored()

@@ -26,15 +26,15 @@ async def _world(open_world: OpenWorld, notes: int = 3) -> World:
 
 def _lose(world: World, kept: int = 0) -> None:
     assert isinstance(world.index, FailingIndex)
-    for note_id in list(world.index._held)[kept:]:
-        del world.index._held[note_id]
+    for note_id in list(world.index._latest)[kept:]:
+        del world.index._latest[note_id]
 
 
 def _exchange(index: FailingIndex) -> None:
     """As many records as before, but of other chunks."""
-    for note_id, op in index._held.items():
+    for note_id, op in index._latest.items():
         others = [replace(record, chunk_key=ChunkKey(record.chunk_key + 100)) for record in op.records]
-        index._held[note_id] = replace(op, records=others)
+        index._latest[note_id] = replace(op, records=others)
 
 
 async def test_a_search_that_gets_fewer_than_asked_compares_with_everything(open_world: OpenWorld) -> None:
