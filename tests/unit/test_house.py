@@ -32,6 +32,7 @@ PRIVATE_WORDS = {
     "befell": "happened to",
     "lets? go of": "releases, closes",
     "what (came|became) of": "the result, the outcome",
+    "one's own": "your own",
 }
 #: Texts that are about words: what they list is not how this project writes.
 WORD_LISTS = ("retrieval/ranking/queries.py", "retrieval/text/")
