@@ -28,15 +28,15 @@ _CODED = ("tenant", "owner", "conversation_id", *_EQUALS)
 _PLACE = {name: place for place, name in enumerate(_CODED)}
 
 _MISSING = -1  #: the note has no such value
-_UNKNOWN = -2  #: no note has the value that is asked for
+_UNKNOWN = -2  #: no note has the value in the filter
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A filter at one moment, in codes and epoch seconds."""
 
-    equal: tuple[tuple[int, int], ...]  #: place in the coded columns, code
-    kinds: Mask | None  #: by the kind's place; None: all of them
+    equal: tuple[tuple[int, int], ...]  #: index of a coded column, and the code it must have
+    kinds: Mask | None  #: by index of the kind; None: all
     conversation: int | None
     min_confidence: float | None
     occurred_from: float | None
@@ -51,13 +51,13 @@ def _epoch(moment: datetime | None) -> float | None:
 
 
 class ValueCodes:
-    """Strings as numbers: four bytes a value, and comparing numbers is what numpy does best."""
+    """Codes strings as numbers: four bytes per value, and fast to compare in numpy."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
 
     def code(self, text: str | None) -> int:
-        """The number of a string, a new one if need be."""
+        """The code of a string, added if it is new."""
         return _MISSING if text is None else self._codes.setdefault(text, len(self._codes))
 
     def codes(self, note: Note) -> list[int]:
@@ -71,7 +71,7 @@ class ValueCodes:
         ]
 
     def condition(self, where: NoteFilter, now: datetime) -> Condition:
-        """What rows must have to pass the filter."""
+        """The filter in codes."""
         asked = {name: getattr(where, name) for name in ("tenant", *_EQUALS)}
         every_kind = len(where.kinds) == len(_KINDS)
         conversation = where.conversation_id
@@ -92,7 +92,7 @@ class ValueCodes:
 
 
 class Columns:
-    """What can be asked of a block of rows, one array per column.
+    """The filter columns of a block of rows, one array each.
 
     A missing number is NaN, of which every comparison is false: `not confidence < asked` lets it pass,
     `occurred >= asked` does not.

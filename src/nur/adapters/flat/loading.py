@@ -1,4 +1,4 @@
-"""Reading the stored vectors into the flat index when it opens."""
+"""Reads the stored vectors into the flat index when it opens."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from nur.ports.vector_index import IndexRecord
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-#: The records of active notes after a key, in the order of keys, at most so many.
+#: Returns records of active notes after a key, in key order, up to a limit.
 Load: TypeAlias = Callable[[ChunkKey, int], Awaitable[Sequence[tuple[Note, IndexRecord]]]]
-#: The float32 vectors of chunks; one that is gone is left out.
+#: Returns float32 vectors of chunks, without chunks that no longer exist.
 Fetch: TypeAlias = Callable[[Sequence[ChunkKey]], Awaitable[dict[ChunkKey, Floats]]]
 
 _BEFORE_ALL = ChunkKey(-1)
 _PAGE = 512  #: 6 MB at 3,072 dimensions
 _SAMPLE_PLACES = 16
-_SAMPLE_ROWS = 64  #: at each place
+_SAMPLE_ROWS = 64  #: per sampled place
 
 
 async def pages(load: Load) -> AsyncIterator[Sequence[tuple[Note, IndexRecord]]]:
-    """Everything, a page at a time."""
+    """All records, page by page."""
     after = _BEFORE_ALL
     while page := await load(after, _PAGE):
         yield page
@@ -32,7 +32,7 @@ async def pages(load: Load) -> AsyncIterator[Sequence[tuple[Note, IndexRecord]]]
 
 
 async def _last_key(load: Load) -> int:
-    """A key that none is above, found by halving: `load` alone cannot be asked for it."""
+    """An upper bound of all keys, found by bisection, since `load` cannot return it directly."""
     high = 1
     while await load(ChunkKey(high), 1):
         high *= 2
@@ -47,7 +47,7 @@ async def _last_key(load: Load) -> int:
 
 
 async def sample(load: Load) -> list[Floats]:
-    """Vectors from all over the store: neighbouring keys are chunks of one document and would give its mean."""
+    """Vectors from all parts of the store. Neighbouring keys would not do: they are chunks of one document."""
     last = await _last_key(load)
     found: dict[ChunkKey, Floats] = {}
     for place in range(_SAMPLE_PLACES):

@@ -2,10 +2,10 @@
 
 A vector is kept whole, or as the signs of its coordinates.
 
-Everything here changes on the event loop; only `Snapshot.search` runs in threads. Three habits make that safe without a
-lock. Growing adds a block and moves nothing. A row is written whole before `alive` shows it. A freed row is used again
-only when no search is under way, so that a search never takes one chunk's key for another's vector (a cancelled search
-no longer counts: its answer is not read).
+All changes happen on the event loop; only `Snapshot.search` runs in threads. Three rules make that safe without a lock.
+Growing adds a block and moves nothing. A row is complete before `alive` shows it. A freed row is reused only while no
+search is running, so that a search never pairs one chunk's key with another's vector (a cancelled search does not
+count: nobody reads its answer).
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ def unit(vectors: Floats) -> Floats:
 
 
 class Encoding(Protocol):
-    """One way of keeping vectors."""
+    """A way to store vectors in memory."""
 
     @property
     def exact(self) -> bool:
-        """Whether a score is the cosine itself; else it only orders candidates."""
+        """Whether scores are cosines; otherwise they only order candidates."""
         ...
 
     def empty(self, rows: int) -> Rows:
-        """Room for that many vectors."""
+        """An array for this many vectors."""
         ...
 
     def encode(self, vectors: Floats) -> Rows:
-        """Vectors as they are kept, a row each."""
+        """Encode vectors, one row each."""
         ...
 
     def scores(self, rows: Rows, query: Rows) -> Scores:
-        """How near each row is to an encoded query; higher is nearer."""
+        """Similarity of each row to an encoded query; higher is nearer."""
         ...
 
 
@@ -72,7 +72,7 @@ class Whole:
         self._dimensions = dimensions
 
     def empty(self, rows: int) -> Rows:
-        """Room for that many vectors."""
+        """An array for this many vectors."""
         return np.zeros((rows, self._dimensions), np.float32)
 
     def encode(self, vectors: Floats) -> Rows:
@@ -85,10 +85,10 @@ class Whole:
 
 
 class Signs:
-    """One bit a coordinate: whether it lies above the store's mean.
+    """One bit per coordinate: whether it is above the store's mean.
 
-    Real models' vectors share a direction; with it taken off, the bits tell texts apart (recall .994 of 200 candidates
-    against .973 with it).
+    Vectors of real models share a direction. Without it the bits tell texts apart better: recall of the nearest among
+    200 candidates is .994, with it .973.
     """
 
     exact = False
@@ -98,18 +98,18 @@ class Signs:
         self._words = -(-len(mean) // _WORD_BITS)
 
     def empty(self, rows: int) -> Rows:
-        """Room for that many vectors."""
+        """An array for this many vectors."""
         return np.zeros((rows, self._words), np.uint64)
 
     def encode(self, vectors: Floats) -> Rows:
-        """Sign bits in words; the last word is filled up with zeros, which are equal everywhere."""
+        """Sign bits packed into 64-bit words; the last word is padded with zeros."""
         packed = np.packbits(unit(vectors) > self._mean, axis=1)
         padded = np.zeros((len(packed), self._words * _WORD_BITS // 8), np.uint8)
         padded[:, : packed.shape[1]] = packed
         return padded.view(np.uint64)
 
     def scores(self, rows: Rows, query: Rows) -> Scores:
-        """Minus the number of signs that differ."""
+        """Minus the number of differing signs."""
         differing = np.bitwise_count(rows.view(np.uint64) ^ query[0].view(np.uint64))
         return np.asarray(-differing.sum(axis=1, dtype=np.uint16).astype(np.float32))
 
@@ -140,14 +140,14 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one search looks at, whatever is written meanwhile."""
+    """The rows that one search scans, unaffected by later writes."""
 
     encoding: Encoding
     blocks: Sequence[_Block]
     last_rows: int  #: used rows of the last block
 
     def search(self, query: Rows, condition: Condition, limit: int) -> list[Scored]:
-        """The best rows that meet the condition, best first, ties by key; a chunk being replaced may be there twice."""
+        """The best rows that match the condition, best first, ties by key; a chunk being replaced may occur twice."""
         rows, scores = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
         for number, block in enumerate(self.blocks):
             used = self.last_rows if number == len(self.blocks) - 1 else BLOCK_ROWS
@@ -159,7 +159,7 @@ class Snapshot:
 
     def _best(self, rows: Keys, scores: Scores, limit: int) -> list[Scored]:
         if len(rows) > limit:
-            # The worst score that still counts; all who share it stay until keys break the tie.
+            # The lowest score that counts; all rows with this score stay until keys break the tie.
             threshold = np.partition(scores, len(scores) - limit)[len(scores) - limit]
             rows, scores = rows[scores >= threshold], scores[scores >= threshold]
         found = [self._scored(row, score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
@@ -177,11 +177,11 @@ class Table:
         self.encoding = encoding
         self._vocabulary = ValueCodes()
         self._blocks: list[_Block] = []
-        self._used = 0  #: rows ever used, dead ones among them
+        self._used = 0  #: rows ever used, including dead ones
         self._row_of: dict[ChunkKey, int] = {}
         self._keys_of: dict[NoteId, list[ChunkKey]] = {}
         self._free: list[int] = []
-        self._resting: list[int] = []  #: freed while a search was under way
+        self._resting: list[int] = []  #: freed while a search was running
         self._searches = 0
 
     def __len__(self) -> int:
@@ -191,7 +191,7 @@ class Table:
         return key in self._row_of
 
     def add(self, note: Note, key: ChunkKey, vector: Rows) -> None:
-        """Add one encoded vector to those a note has; a key that is there already gets the new one."""
+        """Add one encoded vector of a note; an existing key gets the new vector."""
         replaced = self._row_of.get(key)
         self._row_of[key] = self._write(key, vector, note)
         if replaced is None:
@@ -200,7 +200,7 @@ class Table:
             self._kill(replaced)
 
     def keep_only(self, note_id: NoteId, keys: Iterable[ChunkKey]) -> None:
-        """Drop what a note has beyond these keys."""
+        """Drop all rows of a note except those with these keys."""
         kept = set(keys)
         for key in self._keys_of.pop(note_id, []):
             if key not in kept:
@@ -209,19 +209,19 @@ class Table:
             self._keys_of[note_id] = list(kept)
 
     def begin_search(self) -> Snapshot:
-        """The rows as they are; `end_search` must follow."""
+        """A snapshot of the current rows; call `end_search` afterwards."""
         self._searches += 1
         return Snapshot(self.encoding, tuple(self._blocks), (self._used - 1) % BLOCK_ROWS + 1)
 
     def end_search(self) -> None:
-        """Let rows that were freed meanwhile be used again, if nobody else is searching."""
+        """Release rows that were freed meanwhile, unless another search is running."""
         self._searches -= 1
         if not self._searches:
             self._free += self._resting
             self._resting.clear()
 
     def condition(self, where: NoteFilter, now: datetime) -> Condition:
-        """What rows must show to be in the selection."""
+        """The filter as a condition on rows."""
         return self._vocabulary.condition(where, now)
 
     def vectors(self) -> Rows:
@@ -229,7 +229,7 @@ class Table:
         return np.concatenate([block.vectors[block.alive] for block in self._blocks])
 
     def reencode(self, encoding: Encoding) -> None:
-        """Keep the vectors another way; they must be whole until now. Searches under way go on with the old ones."""
+        """Change the encoding of all rows, which must be whole so far. Running searches continue with the old rows."""
         blocks = []
         for number, block in enumerate(self._blocks):
             rows = min(BLOCK_ROWS, self._used - number * BLOCK_ROWS)

@@ -34,7 +34,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 SIGNS_FROM_DIMENSIONS = 1024
-VECTORS_FOR_A_MEAN = 256  #: fewer are kept whole: bits gain nothing yet, and the mean of a few is no mean
+VECTORS_FOR_A_MEAN = 256  #: with fewer, vectors stay whole: bits gain nothing yet, and a mean of a few is unreliable
 CANDIDATES = 200
 CANDIDATES_PER_HIT = 4
 _INLINE_NUMBERS = 200_000  #: work on fewer takes about 1 ms; going to a thread and back takes 0.1 ms
@@ -54,7 +54,7 @@ def _rescored(
 
 
 class FlatVectorIndex:
-    """Finds the nearest chunks by looking at all of them."""
+    """Finds the nearest chunks by an exact scan."""
 
     name = "flat"
     follows_commits = True
@@ -69,13 +69,13 @@ class FlatVectorIndex:
         self._clock = clock
         self._executor = executor
         self._table = Table(Whole(dimensions))
-        #: The newest revision seen of each note, removed ones too, since an older write must not bring one back.
+        #: The newest revision seen of each note, including removed notes: an older write must not restore one.
         self._revisions: dict[NoteId, int] = {}
-        self._applying: set[asyncio.Task[None]] = set()  # asyncio itself holds tasks weakly
-        self._writing = asyncio.Lock()  # encoding may leave the event loop: no other write may overtake it
+        self._applying: set[asyncio.Task[None]] = set()  # asyncio holds tasks only weakly
+        self._writing = asyncio.Lock()  # encoding may run in a thread: no other write may overtake it
 
     async def open(self) -> None:
-        """Read all stored vectors; writes and searches go on meanwhile."""
+        """Read all stored vectors; writes and searches continue meanwhile."""
         if self._wants_signs():
             sampled = await filling.sample(self._load)
             async with self._writing:
@@ -99,7 +99,7 @@ class FlatVectorIndex:
         await asyncio.shield(task)
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        """The nearest chunks in the selection, nearest first, ties by key."""
+        """The nearest chunks that match the filter, nearest first, ties by key."""
         table = self._table
         if limit <= 0 or not len(table):
             return []
@@ -113,7 +113,7 @@ class FlatVectorIndex:
         finally:
             table.end_search()
         best: dict[ChunkKey, Scored] = {}
-        for hit in scored:  # a chunk that was replaced during the scan may be there twice, the better one first
+        for hit in scored:  # a chunk replaced during the scan may occur twice, the better one first
             best.setdefault(hit.chunk_key, hit)
         if encoding.exact:
             return [Neighbour(key, hit.note_id, hit.score) for key, hit in best.items()]
@@ -122,7 +122,7 @@ class FlatVectorIndex:
         return await self._run(len(vectors) * len(vector), _rescored, vectors, notes, vector, limit) if vectors else []
 
     async def count(self) -> int:
-        """How many chunks have a row."""
+        """Number of chunks in the index."""
         return len(self._table)
 
     async def was_closed_cleanly(self) -> bool:
@@ -138,7 +138,7 @@ class FlatVectorIndex:
         """There are no files."""
 
     async def health(self) -> IndexHealth:
-        """Always well: it is this process."""
+        """Always healthy: it is in this process."""
         return IndexHealth(healthy=True, latency_ms=0)
 
     async def _apply(self, ops: Sequence[IndexOp]) -> None:
@@ -152,7 +152,7 @@ class FlatVectorIndex:
         records = op.records if alive else ()
         if op.note is not None and records:
             await self._add([(op.note, record) for record in records])
-        # The new rows are there before the old ones go: no search finds neither.
+        # Add the new rows before dropping the old: every search finds one of them.
         self._table.keep_only(op.note_id, [record.chunk_key for record in records])
         self._revisions[op.note_id] = op.revision
 
@@ -183,7 +183,7 @@ class FlatVectorIndex:
         self._table.reencode(Signs(np.asarray(units.mean(axis=0), np.float32)))
 
     async def _run(self, numbers: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do it here if it touches few numbers, else in a thread."""
+        """Run on the event loop if few numbers are touched, otherwise in a thread."""
         if numbers <= _INLINE_NUMBERS:
             return work(*args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._executor, partial(work, *args, **kwargs))

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 TokenIds: TypeAlias = npt.NDArray[np.int64]
 
-#: What the vocabulary has for a space.
+#: The vocabulary's symbol for a space.
 _SPACE = "▁"
-# No token has a space behind another character, so no merge crosses such a place.
+# No token has a space after another character, so no merge crosses such a position.
 _PATTERN = f"{_SPACE}*[^{_SPACE}]+|{_SPACE}+"
-_PART = -1  #: in place of an id: a part of a character, which is no token
+_PART = -1  #: instead of an id: a part of a character, which is not a token
 
 NAME = "wordllama-l2-supercat"
 DIMENSIONS = 256
@@ -44,7 +44,7 @@ _FOLDER = "wordllama"
 _WEIGHTS = "l2_supercat_256.safetensors"
 _TOKENIZER = "l2_supercat_tokenizer_config.json"
 
-#: A text without spaces is merged as a whole: pieces bound the memory that this takes.
+#: A text without spaces is merged as a whole: cutting it into pieces bounds the memory.
 PIECE_CHARS = 8192
 #: Long runs of spaces take time and mean nothing.
 _SPACES = re.compile(" {65,}")
@@ -56,11 +56,11 @@ SLICE = 64
 
 @dataclass(frozen=True, slots=True)
 class LlamaTokens:
-    """An encoder; its own numbers are the ranks of merges, from which `ids` leads to the vocabulary's."""
+    """The tokenizer. tiktoken numbers tokens by merge rank; `ids` maps a rank to the vocabulary's id."""
 
     encoding: tiktoken.Encoding
     ids: TokenIds
-    parts: dict[int, list[int]]  #: by rank, the ids of the bytes of a part
+    parts: dict[int, list[int]]  #: by rank: the byte ids of a part of a character
 
     @classmethod
     def from_json(cls, definition: bytes) -> LlamaTokens:
@@ -73,13 +73,13 @@ class LlamaTokens:
         known = {token.encode(): id_ for token, id_ in vocabulary.items()}
         ids = [known.get(token, bytes_ids[token[0]] if len(token) == 1 else _PART) for token in ranks]
         parts = {rank: [bytes_ids[byte] for byte in spelled[rank]] for rank, id_ in enumerate(ids) if id_ == _PART}
-        # Never asked for, but with no special token at all tiktoken looks for an empty string at every byte.
+        # Never used, but without any special token tiktoken searches for an empty string at every byte.
         special = {"<s>": len(ranks)}
         encoding = tiktoken.Encoding("llama2", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens=special)
         return cls(encoding, np.array(ids, np.int64), parts)
 
     def encode(self, text: str) -> TokenIds:
-        """The ids of a text's tokens; `<s>` and the like are ordinary text. None for an empty text."""
+        """The token ids of a text; `<s>` and the like are ordinary text. Empty for an empty text."""
         if not text:
             return np.empty(0, np.int64)
         ranks = self.encoding.encode_to_numpy(_SPACE + text.replace(" ", _SPACE), disallowed_special=())
@@ -91,7 +91,7 @@ class LlamaTokens:
 
 
 def _ranks(vocabulary: dict[str, int], merges: list[str]) -> dict[bytes, int]:
-    """What may be merged, in order: bytes, parts of characters, characters, then longer tokens by merge order."""
+    """Merge ranks: bytes, parts of characters, characters, then longer tokens in merge order."""
     characters = [token.encode() for token in vocabulary if len(token) == 1]
     parts = [character[:size] for character in characters for size in range(2, len(character))]
     longer = [merge.replace(" ", "").encode() for merge in merges]
@@ -117,7 +117,7 @@ class StaticModel:
 
     def pooled(self, ids: TokenIds) -> Floats:
         """The mean of the tokens' rows, at unit length; `nowhere` for no tokens."""
-        # Each row is taken once however often its token comes: a 10 MB text would else gather 3 GB.
+        # Read each token's row once: gathering one row per occurrence would take 3 GB for a 10 MB text.
         tokens, counts = np.unique(ids, return_counts=True)
         total = counts.astype(np.float32) @ self.matrix[tokens]
         length = np.linalg.norm(total)
@@ -140,10 +140,10 @@ def _matrix(file: bytes) -> Floats:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces that give together the tokens of the whole.
+    """Split a text into pieces that have the same tokens as the whole.
 
-    The tokenizer puts a space before its input, so a cut that takes a space away changes nothing; only where there is
-    none for a whole piece can a token come out differently.
+    The tokenizer puts a space before its input, so cutting at a space and dropping it changes nothing. Tokens can
+    differ only where a whole piece has no space.
     """
     text = _SPACES.sub(_FEWER_SPACES, text)
     if not text.isascii():  # lone surrogates, which the tokenizer rejects, become "?"
@@ -178,11 +178,11 @@ class PackagedTokens:
 
     @property
     def token_vectors(self) -> Floats:
-        """One row a token, as trained: not of unit length."""
+        """One row per token, as trained: not of unit length."""
         return self.model.matrix
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
-        """The tokens of each text, as row numbers of `token_vectors`. Takes its time: call it in a thread."""
+        """The tokens of each text, as row numbers of `token_vectors`. Slow: call it in a thread."""
         return self.model.token_ids(texts)
 
 
@@ -199,12 +199,12 @@ class LocalEmbedder(ThreadedEmbedder):
         self.tokens = PackagedTokens()
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
-        """The tokens of each text, as row numbers of `token_vectors`. Takes its time: call it in a thread."""
+        """The tokens of each text, as row numbers of `token_vectors`. Slow: call it in a thread."""
         return self.tokens.tokenize(texts)
 
     @property
     def token_vectors(self) -> Floats:
-        """One row a token, as trained: not of unit length."""
+        """One row per token, as trained: not of unit length."""
         return self.tokens.token_vectors
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:

@@ -1,9 +1,9 @@
-"""Common words of other languages, as English words near them.
+"""Replaces common words of other languages by English words, for the packaged model.
 
-The packaged model knows English. A word of another language has a vector there too, but hardly one that means
-something: "médecin" is near to "médicament" and not to "doctor". So the vectors that pieces and questions are compared
-by are those of English words, where a table has them (`release/english_words.py` makes it). An answer in another
-language than the question is found by them, and one in the same language by other words.
+The model knows English. Words of other languages have vectors that mean little: "médecin" is near "médicament", not
+near "doctor". So pieces and questions are compared by the vectors of English words, if a table has them
+(`release/english_words.py` makes it). That finds answers in another language than the question's, and answers in the
+same language that use other words.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class EnglishTokens:
 
     @property
     def token_vectors(self) -> Floats:
-        """One row a token, as trained: not of unit length."""
+        """One row per token, as trained: not of unit length."""
         return self.plain.token_vectors
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
-        """The tokens of each text in English words. Takes its time: call it in a thread."""
+        """The tokens of each text in English words. Slow: call it in a thread."""
         with self._reading:
             words = self._words
         return self.plain.tokenize([in_english(text, words) for text in texts])
@@ -54,9 +54,9 @@ class EnglishTokens:
 
 
 def in_english(text: str, words: Mapping[str, str]) -> str:
-    """The text with English words for those of other languages that are known. English text stays as it is.
+    """Replace known words of other languages by English ones; English text stays unchanged.
 
-    Of a single word nobody can tell the language: it is looked up.
+    A single word is always looked up: its language cannot be told.
     """
     if _SPACE.search(text) and is_english(text):
         return text

@@ -1,4 +1,4 @@
-"""Show hits as they were known at a moment: the text that each note had then."""
+"""Show hits as of an earlier moment: with the text that each note had then."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from nur.retrieval.currency.statements import Shares
     from nur.retrieval.ranking.queries import WeighedTerms
 
-#: Characters of an earlier text that are shown: its sentence with most of the question's words, and what follows.
+#: Most characters shown of an earlier text, from the sentence with most of the question's words on.
 SHOWN = 600
 
 
 @dataclass(frozen=True, slots=True)
 class AsKnown:
-    """Puts earlier texts in the place of current ones. Ranking is by the current ones."""
+    """Replaces current texts by earlier ones. Ranking used the current texts."""
 
     archive: Archive
 
     async def __call__(self, hits: Iterable[Hit], moment: datetime, terms: WeighedTerms, *, whole: bool) -> list[Hit]:
-        """The hits as of `moment`, `whole`: with full texts. Leaves out hits whose text of then is no longer kept."""
+        """The hits as of `moment`, with full texts if `whole`; without hits whose earlier text is no longer stored."""
         shares = term_shares(terms)
         shown = []
         for hit in hits:
@@ -42,7 +42,7 @@ class AsKnown:
         return shown
 
     async def _version(self, note: Note, moment: datetime) -> NoteVersion | None:
-        """The text that the note had then."""
+        """The version of the note at that moment; None if it is no longer stored."""
         later = [one.version for one in await self.archive.versions(note.note_id) if one.replaced_at > moment]
         return await self.archive.version(note.note_id, min(later)) if later else None
 

@@ -1,9 +1,9 @@
 """Embed a question for search; static models weigh its words by their rarity in this store.
 
-A static model embeds a text as the plain mean of its tokens. In a question the common ones drown the rest: "When did
-Caroline go to the support group?" is mostly "when did Caroline go to the" when half the store is about Caroline. So a
-question's token weighs ``a / (a + f)``, f being its share of the stored text. Stored vectors stay plain means: nothing
-is embedded again when f moves. LoCoMo, vectors alone: recall@10 .42 → .61.
+A static model embeds a text as the plain mean of its tokens. In a question the common tokens dominate: "When did
+Caroline go to the support group?" is mostly "when did Caroline go to the" if half the store is about Caroline. So a
+question's token weighs ``a / (a + f)``, where f is its share of the stored text. Stored vectors stay plain means:
+nothing is embedded again when f changes. LoCoMo, vectors alone: recall@10 .42 → .61.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Embedder, Floats
 
 COMMON = 0.001
-"""The share of the stored text at which a token counts half."""
+"""Share of the stored text at which a token has weight one half."""
 
 PRIOR_TOKENS = 5_000
-"""A new store's shares are noise: with ten tokens stored each is a tenth. So the count starts as if this many tokens of
-general text had been read."""
+"""Shares in a new store are noise: of ten stored tokens, each is a tenth. So counting starts as if this many tokens of
+general text were stored."""
 
 
 @lru_cache
 def general_shares(vocabulary: int, special: int) -> NDArray[np.float64]:
-    """A guess at each token's share of general text, from its number alone.
+    """Estimate each token's share of general text from its id.
 
-    A byte-pair vocabulary is in the order in which its pairs were merged, most frequent first, so a token's number is
-    roughly its rank, and Zipf's law does the rest. The first ``special`` numbers are bytes and marks, not ranked.
+    A byte-pair vocabulary is ordered by merges, most frequent first, so a token's id is roughly its rank, and Zipf's
+    law gives the share. The first ``special`` ids are bytes and control tokens, without a rank.
     """
     ranks = np.maximum(np.arange(vocabulary) - special, 0)
-    shares: NDArray[np.float64] = 1.0 / (ranks + 30.0)  # 30: even the first token is no more than a few per cent
+    shares: NDArray[np.float64] = 1.0 / (ranks + 30.0)  # 30: even the first token has a few per cent at most
     shares /= shares.sum()
     return shares
 
 
 def token_weights(occurrences: NDArray[np.float64], stored: float, general: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weight of each of a question's tokens: how often its word occurs among ``stored`` words, and in general."""
+    """Weights of a question's tokens, from how often their words occur among ``stored`` words and in general text."""
     shares = (occurrences + PRIOR_TOKENS * general) / (stored + PRIOR_TOKENS)
     weights: NDArray[np.float64] = COMMON / (COMMON + shares)
     return weights
 
 
-#: The share of the stored text that a word without terms, such as a question mark, is taken to have.
+#: Assumed share of the stored text for a word without terms, such as a question mark.
 COMMONPLACE = 0.05
 #: A content word in more than this share of the pieces is left out of the question for a sentence model, where it
 #: would count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
 EVERYWHERE = 0.08
-LEAST_PIECES = 100  #: of a store whose words can be told common
+LEAST_PIECES = 100  #: least pieces of a store whose common words can be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class QueryVector:
 
     embedder: Embedder
     token_table: TokenTable  #: the packaged model's
-    foreign_table: TokenTable  #: the same for questions in other languages than English, in English words
+    foreign_table: TokenTable  #: the same with English words for those of other languages
 
     async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
         """A unit vector to compare chunks with. Raises as `Embedder.embed_query` does."""
@@ -87,9 +87,9 @@ class QueryVector:
         return await asyncio.to_thread(_weighted, question, table, corpus)
 
     def _for_chunks(self, question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
-        """The weighted vector; of a foreign question between it and that of its English words.
+        """The weighted vector; for a foreign question, the mean of its own and that of its English words.
 
-        So chunks in its own language, whose vectors are those of their words, are near it, and English ones, too.
+        So it is near chunks in its own language, whose vectors come from their own words, and near English ones.
         """
         own = _weighted(question, table, corpus)
         english = None if is_english(question) else _weighted(question, self.foreign_table, corpus)
@@ -97,9 +97,9 @@ class QueryVector:
 
 
 def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
-    """The weighted mean of the question's tokens; None when there is nothing to weigh.
+    """The weighted mean of the question's tokens, at unit length; None without tokens.
 
-    Tokens are counted by the word that they are part of: its occurrences are kept for the lexical side anyway.
+    A token counts as often as its word occurs: the lexical index has those counts.
     """
     words = question.split()
     tokens = table.tokenize(words)

@@ -49,7 +49,7 @@ class Rerank:
     top: int
 
     async def __call__(self, request: SearchRequest, groups: Sequence[HitGroup], terms: WeighedTerms) -> Reranked:
-        """The hits in the reranker's order; in their own, and degraded, when it does not answer in time."""
+        """The hits in the reranker's order; in their own order and degraded, if it does not answer in time."""
         asked, rest = groups[: self.top], groups[self.top :]
         if not asked:
             return Reranked(groups)
@@ -68,7 +68,7 @@ class Rerank:
         return Reranked(ordered, {group.shown.note_id: score for score, group in by_score})
 
     def _text(self, one: Ranked, read: ChunkWithNote, terms: WeighedTerms) -> str:
-        """As much of a hit as the model reads: its chunk between its neighbours, or the best of a longer chunk."""
+        """What the model reads of a hit: its chunk with neighbours, or the best sentences of a longer chunk."""
         chunk, most = read.stored.chunk, self.reranker.max_chars
         if len(chunk.content) > most:
             return self._extracted(one, read, terms)
@@ -80,7 +80,7 @@ class Rerank:
         return before + chunk.content + around.after[: room - len(before)]
 
     def _extracted(self, one: Ranked, read: ChunkWithNote, terms: WeighedTerms) -> str:
-        """The sentences of a long chunk that answer, in the order of the text."""
+        """The sentences of a long chunk that answer, in text order."""
         most = self.reranker.max_chars
         best = extract([passage_note([(one, read)])], terms, best_lexical=one.lexical, max_chars=most)
         if not best:

@@ -1,4 +1,4 @@
-"""Retrieve the candidates of a question: what its words find and what is near its meaning."""
+"""Retrieve the candidates of a question, by words and by meaning."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 
 log = EventLog("RetrievalService")
 
-#: Candidates per ranker for each hit asked for: several chunks of one note make one hit.
+#: Candidates per ranker and requested hit: several chunks of one note make one hit.
 OVERFETCH = 4
 #: The nearest 20 chunks, the best 20 pieces by words and their neighbouring turns: 30 or 80 of each have the same hit@1
 #: and .003 more recall@5 on everyday, and 30 take a quarter more CPU.
 LEAST_CANDIDATES = 20
-#: How many times more candidates are read when they make too few hits, and where that ends.
+#: Factor by which more candidates are read if they make too few hits, and the most that are read.
 WIDER = 4
 MOST_CANDIDATES = 2_000
-#: Chunks compared one by one because the index does not hold them; more would take longer than a search may.
+#: Most chunks compared one by one because they are not indexed; more would make a search too slow.
 MOST_COMPARED = 50_000
 #: An answer without vectors is better than one after all the provider's retries.
 QUERY_SECONDS = 10.0
-#: Turns this near to a candidate are candidates, too.
+#: Turns this near to a candidate are candidates too.
 TURN_DISTANCE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, analysed: the same however many candidates are read."""
+    """An analysed question; it does not depend on the number of candidates."""
 
     terms: WeighedTerms
-    lexical_terms: Sequence[str]  #: the terms that candidates are looked up by
+    lexical_terms: Sequence[str]  #: terms to look up candidates by
     statistics: CorpusStatistics
     vector: Floats | None  #: of the store's model; None: chunks are not compared by meaning
     piece_vector: Floats | None  #: of the packaged model; None: pieces are not compared by meaning
@@ -87,7 +87,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Retrieve:
-    """Asks the rankers; the store filters what they find and adds what the index does not hold."""
+    """Asks both rankers. The store filters what they find and adds chunks that are not indexed."""
 
     chunks: ChunkStore
     index: VectorIndex
@@ -98,7 +98,7 @@ class Retrieve:
     token_table: TokenTable  #: the packaged model's, for words of any language
     clock: Clock
     zone: Zone
-    compares_chunks: bool = True  #: whether chunks' own cosines count, and not those of their pieces
+    compares_chunks: bool = True  #: whether chunks are compared by their own vectors instead of their pieces'
     reads_model_vectors: bool = False  #: whether the store's own model embeds pieces
     most_compared: int = MOST_COMPARED
 
@@ -108,11 +108,11 @@ class Retrieve:
         return await self._read(request, question, max(LEAST_CANDIDATES, request.limit * OVERFETCH))
 
     async def wider(self, request: SearchRequest, retrieved: Retrieved) -> Retrieved:
-        """The same with more candidates."""
+        """Retrieve again with more candidates."""
         return await self._read(request, retrieved.question, retrieved.limit * WIDER)
 
     async def one_note(self, request: SearchRequest, note: Note) -> Retrieved:
-        """The chunks of one note as if they had been found, to explain why they were not."""
+        """The chunks of one note as candidates, to explain why they were not found."""
         question = await self._analyse(request)
         candidates = await self.chunks.candidates_of(note.note_id, self._query(request, question, limit=1))
         return Retrieved(question, candidates, limit=1)
@@ -147,14 +147,14 @@ class Retrieve:
         return similar, statistics
 
     def _asked_time(self, request: SearchRequest) -> AskedTime:
-        """What the question says about time. Raises BadRequest when `when` names none."""
+        """The time that the question, or `when`, names. Raises BadRequest if `when` names none."""
         asked = asked_time(request.query, request.when, day_of(request.asked_at or self.clock.now(), self.zone))
         if request.when is not None and not asked.windows:
             raise BadRequest("when must name a time, such as 2026-05, 2026-05-07 or last week")
         return asked
 
     async def _vector(self, request: SearchRequest, statistics: CorpusStatistics) -> Floats | NurError:
-        """The question's vector, or why there is none."""
+        """The question's vector, or the error that prevented it."""
         try:
             return await asyncio.wait_for(self.query_vector(request.query, statistics), QUERY_SECONDS)
         except (EmbedderDown, BadConfiguration) as error:
@@ -167,8 +167,8 @@ class Retrieve:
     async def _read(self, request: SearchRequest, question: Question, limit: int) -> Retrieved:
         """Ask the index, then read everything in one snapshot.
 
-        An index that returns fewer than asked has nothing more, or has lost records. Comparing with every vector that
-        matches the filter costs little in the first case, and the answer is complete in both.
+        An index that returns too few neighbours has no more, or has lost records. Comparing all vectors that match the
+        filter is cheap in the first case, and makes the answer complete in both.
         """
         neighbours, found = await asyncio.gather(
             self._neighbours(request, question, limit), self._found_by_words(request, question, limit)
@@ -214,7 +214,7 @@ class Retrieve:
         )
 
     async def _neighbours(self, request: SearchRequest, question: Question, limit: int) -> list[Neighbour] | None:
-        """What the index finds; None when it is not trusted or does not answer."""
+        """The index's neighbours; None if it is not trusted or does not answer."""
         if question.vector is None:
             return []
         if not self.watch_index.is_trusted:
@@ -227,7 +227,7 @@ class Retrieve:
             return None
 
     async def _found_by_words(self, request: SearchRequest, question: Question, limit: int) -> list[ChunkKey]:
-        """What the index finds by words, beside the lexical rows; nothing when it cannot, or does not answer."""
+        """Chunks that the index finds by words, besides the lexical rows; none if it cannot or does not answer."""
         if not isinstance(self.index, SparseIndex) or not self.watch_index.is_trusted:
             return []
         try:

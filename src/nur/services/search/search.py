@@ -81,7 +81,7 @@ class Search:
         return run.result
 
     async def _search(self, request: SearchRequest, stopwatch: Stopwatch) -> SearchRun:
-        """From the question to the answer, stage by stage. docs/why/search.md explains each."""
+        """Answer a question, stage by stage; docs/why/search.md explains each stage."""
         found = await self.retrieve(request)
         stopwatch.lap("retrieve")
         ranked = self.ranked(request, found)
@@ -153,11 +153,11 @@ class Search:
         return ModelEvidence(candidates.cosines, candidates.model_vectors, compare)
 
     def floor(self, request: SearchRequest, found: Retrieved) -> float | None:
-        """The least confidence of an answer; None unless both rankers answered, as when it was measured."""
+        """Least confidence of a hit; None unless both rankers answered, as in the measurement."""
         return self.calibration.floor if request.mode is Mode.HYBRID and not found.degraded else None
 
     def _confidence(self, request: SearchRequest, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> float | None:
-        """How likely it is that the first hit answers; None unless words and meaning were compared."""
+        """Probability that the first hit answers; None unless both words and meaning were compared."""
         if not hits or request.mode is not Mode.HYBRID or ranked[0].cosine is None:
             return None
         return answer_confidence(best_per_note(ranked), answer_model_of(self.calibration.embedding_version))
@@ -184,7 +184,7 @@ class Search:
 
 
 def _closeness(confidence: float | None, hits: Sequence[Hit], ranked: Sequence[Ranked], *, is_cut: bool) -> Closeness:
-    """What the answer tells about how close its hits are; `is_cut`: the floor took some of them."""
+    """How close the hits are to the question, for the notice; `is_cut`: the floor removed some."""
     if hits or not ranked:
         stored = any(hit.note.meta.confidence is not None for hit in hits)
         return Closeness(confidence=confidence, shows_stored=stored, leaves_out=is_cut)
