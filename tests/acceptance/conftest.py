@@ -142,7 +142,7 @@ def open_door() -> OpenDoor:
 @pytest.fixture(params=["auto", "legacy"])
 async def nur(request: pytest.FixtureRequest) -> AsyncIterator[Door]:
     """A Nur with default settings, in each protocol version."""
-    async for existing in _latest(door(request.param)):
+    async for existing in _kept_open(door(request.param)):
         yield existing
 
 
@@ -158,11 +158,11 @@ def shared_settings(tmp_path_factory: pytest.TempPathFactory, empty_store: Path)
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(shared_settings: dict[str, Any]) -> AsyncGenerator[Door]:
     """One Nur for all tests of a module; they use separate sources, conversations or words."""
-    async for existing in _latest(door("auto", embeddings="local", **shared_settings)):
+    async for existing in _kept_open(door("auto", embeddings="local", **shared_settings)):
         yield existing
 
 
-async def _latest(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:
+async def _kept_open(opening: AbstractAsyncContextManager[Door]) -> AsyncGenerator[Door]:
     opened: asyncio.Future[Door] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 

@@ -28,6 +28,8 @@ PRIVATE_WORDS = {
     "shortlist": "best notes",
     "upkeep": "outbox, vectors, retention",
     "hears?": "is called with, receives",
+    "takes? possession": "open",
+    "(is|are) told": "is called with, receives",
     "shall": "must, is to",
     "befell": "happened to",
     "lets? go of": "releases, closes",
