@@ -38,6 +38,7 @@ PACKAGE = str(Path(nur.__file__).parent)
 PURE = ("/domain/", "/retrieval/")  #: folders of values and pure functions
 STORED = ["Tea is drunk at four.", "Milk goes into tea.", "The bridge is closed on Mondays."]
 MEMORY = {"type": "fact", "confidence": 1.0}
+MOST_FILES = {"memory_store": 25, "POST /v2/searches": 30, "hybrid_search": 30}  #: aims, pure functions not counted
 
 
 class Walk:
@@ -122,7 +123,8 @@ async def _walk(report: Report) -> None:
                     count = run.take()
                     impure = [file for file in walk.files if not file.startswith(PURE)]
                     report.add(f"{name}, files", len(walk.files), "")
-                    report.add(f"{name}, files that are not pure functions", len(impure), "", target="30")
+                    most = f"≤ {MOST_FILES[name]}"
+                    report.add(f"{name}, files that are not pure functions", len(impure), "", target=most)
                     report.add(f"{name}, functions", len(walk.functions), "")
                     report.add(f"{name}, transactions", count.reads + count.writes, "", target="≤ 3")
     threading.setprofile(None)
