@@ -47,7 +47,7 @@ class KilledBackup:
                 self._cli("restore", str(target), "--check")
                 target.unlink()
         self._cli("backup", "--output", str(target))
-        assert "is sound: 100 notes" in self._cli("restore", str(target), "--check")
+        assert "is valid: 100 notes" in self._cli("restore", str(target), "--check")
         assert not left.exists()
 
     def survive_restores(self, rounds: int) -> None:

@@ -181,7 +181,7 @@ def test_an_import_of_a_cut_file_says_so(tmp_path: Path) -> None:
         nur, ["import", "-", "--data-dir", str(tmp_path / "data")], input="\n".join(whole.splitlines()[:-1])
     )
     assert result.exit_code == 1
-    assert "The file ends early" in result.stderr
+    assert "The file is incomplete" in result.stderr
 
 
 def test_a_file_that_is_not_there_exits_5(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_backup_brings_back_what_was_there_and_keeps_what_it_replaces(filled: 
     made = filled.json("backup", "--output", str(tmp_path))
     assert (made["notes"], made["encrypted"]) == (2, False)
     later = filled.json("remember", "Said after the backup.")
-    assert "is sound: 2 notes" in filled("restore", made["file"], "--check")
+    assert "is valid: 2 notes" in filled("restore", made["file"], "--check")
     assert later["note_id"] in filled("list")
 
     told = filled("restore", made["file"], "--yes")
@@ -186,7 +186,7 @@ def test_a_server_backs_itself_up_and_says_when_it_cannot(tmp_path: Path) -> Non
         check = _backup_check(server, "last_at")
         assert check["status"] == "healthy"
     (made,) = backups.iterdir()
-    assert "is sound" in Cli(server.folder)("restore", str(made), "--check")
+    assert "is valid" in Cli(server.folder)("restore", str(made), "--check")
 
     (tmp_path / "file").write_text("not a folder")
     with NurProcess(tmp_path / "data", BACKUP_DIR=str(tmp_path / "file" / "backups")) as server:

@@ -199,7 +199,7 @@ async def test_a_foreign_collection_stops_the_start_until_it_is_wiped_by_name(
     assert await asyncio.to_thread(run, ["rebuild", "--wipe-foreign", "memory", "--yes"]) == 0
     told = capsys.readouterr()
     assert told.err == "collection memory deleted\n"
-    assert told.out == "0 of 0 chunks rebuilt, 0 wait for vectors, 0 errors\n"
+    assert told.out == "0 of 0 chunks rebuilt, 0 without vectors, 0 errors\n"
     async with open_door() as nur:
         await nur.data("memory_store", content="Rye bread", type="fact", confidence=1.0)
         await _indexed(nur)

@@ -242,7 +242,7 @@ def test_edit_says_what_cannot_be_edited_before_the_editor_opens(
     assert shell("edit", "note_none", code=5) == "nur: Note note_none not found\n"
     artifact = asyncio.run(ingest(server, "The lease of the boat house ends in June."))
     editor.write_text("#!/bin/sh\nexit 9\n")
-    assert "changes by storing the artifact again" in shell("edit", artifact, code=2)
+    assert "store the artifact again" in shell("edit", artifact, code=2)
     memory = shell.json("remember", "Prefers the window seat.")["note_id"]
     assert shell("edit", memory, "--type", "wish", code=2).startswith("nur: ")
     assert "Nothing is stored yet" in Shell(shell._capsys, alone.folder / "new")("edit", "note_none", code=5)

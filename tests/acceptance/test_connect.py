@@ -155,7 +155,7 @@ def test_a_client_finds_the_entry_that_its_documentation_asks_for(
     assert str(file) in nur(name)
     assert content(client, file) == {key: {"memory": stdio}}
     if http is None:
-        assert "takes commands, not URLs" in nur(name, "--http", code=2)
+        assert "accepts commands only, not URLs" in nur(name, "--http", code=2)
         return
     nur(name, "--http", "--url", "http://127.0.0.1:3100/")
     url = {"URL": "http://127.0.0.1:3100/mcp"}
@@ -181,7 +181,7 @@ def test_comments_and_other_entries_stay_and_the_entry_goes_again(name: str, nur
     assert str(backup) in told
     assert backup.read_text() == before
 
-    assert "connected already" in nur(name)
+    assert "already connected" in nur(name)
     assert (file.read_text(), backups(file)) == (connected, [backup])
 
     nur(name, "--remove")
@@ -201,7 +201,7 @@ def test_a_project_has_its_own_file(name: str, home: Path, nur: Callable[..., st
 
 
 def test_a_client_without_project_files_says_so(nur: Callable[..., str]) -> None:
-    assert "no configuration for a project" in nur("windsurf", "--scope", "project", code=2)
+    assert "no configuration per project" in nur("windsurf", "--scope", "project", code=2)
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_a_client_without_project_files_says_so(nur: Callable[..., str]) -> None
     [
         ("cursor", '{"mcpServers": {', "is not valid"),  # cut off
         ("cursor", "[]", "is not valid"),  # no object
-        ("cursor", '{"mcpServers": []}', "not a list of servers by name"),
-        ("cursor", '{"mcpServers": null}', "not a list of servers by name"),
+        ("cursor", '{"mcpServers": []}', "not an object"),
+        ("cursor", '{"mcpServers": null}', "not an object"),
         ("cursor", "\udcff", "is not valid"),  # not UTF-8
         ("cursor", '{"mcpServers": {"memory": {"command": "npx", "args": ["server-memory"]}}}', "another server"),
         ("cursor", '{"mcpServers": {"memory": {"url": "https://example.com/mcp"}}}', "another server"),
@@ -339,9 +339,9 @@ def test_each_platform_has_its_own_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--http", "--url", "localhost:3000"], "no address"),
+        (["--http", "--url", "localhost:3000"], "not an address"),
         (["--url", "http://localhost:3000"], "--url needs --http"),
-        (["--http", "--env", "A=1"], "goes without --http"),
+        (["--http", "--env", "A=1"], "or omit --http"),
         (["--env", "A"], "is not NAME=VALUE"),
         (["--name", "a.b"], "letters, digits"),
     ],
@@ -355,7 +355,7 @@ def test_what_does_not_go_together_is_refused(
 
 def test_a_port_that_changes_cannot_be_written_down(nur: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCP_PORT", "0")
-    assert "name one with --url" in nur("cursor", "--http", code=2)
+    assert "set one with --url" in nur("cursor", "--http", code=2)
 
 
 def test_a_program_that_uv_may_delete_is_started_by_uv(

@@ -11,7 +11,7 @@ import pytest
 
 from nur.diagnostics.findings import CheckRun, Result
 from nur.entrypoints.cli.app import run
-from nur.entrypoints.cli.clients.hook_files import HOOK_FILES, examine_hooks
+from nur.entrypoints.cli.clients.hook_files import HOOK_FILES, check_hooks
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.hooks.payloads import HOOK_CLIENTS
 
@@ -37,7 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def file_of(client: str) -> Path:
-    return HOOK_FILES[client].place(Folders.here(), shared=False)
+    return HOOK_FILES[client].path(Folders.here(), shared=False)
 
 
 @pytest.mark.usefixtures("home")
@@ -65,7 +65,7 @@ def test_hooks_go_in_once_and_out_again(client: str) -> None:
 @pytest.mark.parametrize("client", HOOK_FILES)
 def test_a_file_that_is_not_there_is_made_and_the_command_runs(client: str) -> None:
     assert run(["connect", client, "--hooks", "--scope", "project"]) == 0
-    file = HOOK_FILES[client].place(Folders.here(), shared=True)
+    file = HOOK_FILES[client].path(Folders.here(), shared=True)
     event, [group] = next(iter(json.loads(file.read_text())["hooks"].items()))
     command = (group["hooks"][0] if "hooks" in group else group)["command"]
     assert len(command) < 200
@@ -77,13 +77,13 @@ def test_a_file_that_is_not_there_is_made_and_the_command_runs(client: str) -> N
 def test_doctor_runs_installed_hooks_and_names_a_broken_one() -> None:
     assert run(["connect", "claude-code", "--hooks"]) == 0
     sound = CheckRun()
-    examine_hooks(sound)
+    check_hooks(sound)
     [(name, result)] = [(one.check, one.result) for one in sound.findings]
     assert (name, result) == ("hooks of claude-code", Result.OK)
     file = file_of("claude-code")
     file.write_text(file.read_text().replace("hook claude-code SessionStart", "no-such hook claude-code SessionStart"))
     broken = CheckRun()
-    examine_hooks(broken)
+    check_hooks(broken)
     assert broken.failed
 
 

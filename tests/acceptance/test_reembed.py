@@ -46,7 +46,7 @@ def test_a_store_moves_to_another_model_and_back(
     assert run(["reembed", "--to", target]) == 0
     told = capsys.readouterr().out
     assert f"5 chunks embedded with {target}" in told
-    assert "100% found the chunk" in told
+    assert "100% of the questions found the chunk" in told
     asked = len(openai_stub.requests)
 
     version, found = asyncio.run(_asked())
@@ -60,9 +60,9 @@ def test_a_store_moves_to_another_model_and_back(
     assert len(openai_stub.requests) > asked  # the question was embedded once by the new model, nothing else
 
     assert run(["reembed", "--to", "local"]) == 0
-    assert capsys.readouterr().out == f"The store's model is {local} already.\n"
+    assert capsys.readouterr().out == f"The store's model is already {local}.\n"
     assert run(["reembed", "--purge-old", "--yes"]) == 0
-    assert f"5 vectors of {target} forgotten" in capsys.readouterr().out
+    assert f"5 vectors of {target} deleted" in capsys.readouterr().out
 
 
 async def test_a_running_server_moves_to_another_model_while_it_is_used(

@@ -143,7 +143,7 @@ def test_the_service_is_taken_out_again(home: Path, systemctl: Systemctl, nur: C
     assert systemctl.calls() == []
     nur("install")
     systemctl.fail_at("disable")  # it may have been disabled by hand
-    assert "What is stored stays" in nur("uninstall")
+    assert "Stored notes are kept" in nur("uninstall")
     assert systemctl.calls()[3:] == ["--user disable --now nur.service", "--user daemon-reload"]
     assert not unit_of(home).exists()
     assert (home.parent / "data").exists()

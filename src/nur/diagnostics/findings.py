@@ -83,14 +83,14 @@ class CheckRun:
 _STYLES = {Result.OK: "green", Result.NOTE: "yellow", Result.FAILED: "bold red", Result.SKIPPED: "dim"}
 
 
-def table(examination: CheckRun) -> Table:
+def table(checks: CheckRun) -> Table:
     """One row per check, with its hint under the finding. Texts from outside are never read as markup."""
     shown = Table(box=None, pad_edge=False)
     shown.add_column("check", style="bold", no_wrap=True)
     shown.add_column("result", no_wrap=True)
     shown.add_column("ms", justify="right", no_wrap=True)
     shown.add_column("found, and what to do", overflow="fold")
-    for finding in examination.findings:
+    for finding in checks.findings:
         shown.add_row(
             finding.check,
             Text(finding.result, style=_STYLES[finding.result]),
@@ -100,7 +100,7 @@ def table(examination: CheckRun) -> Table:
     return shown
 
 
-def as_json(examination: CheckRun) -> str:
+def as_json(checks: CheckRun) -> str:
     """Everything for programs."""
-    checks = [finding.as_dict() for finding in examination.findings]
-    return json.dumps({"ok": not examination.failed, "checks": checks}, indent=2)
+    results = [finding.as_dict() for finding in checks.findings]
+    return json.dumps({"ok": not checks.failed, "checks": results}, indent=2)

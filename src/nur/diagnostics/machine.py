@@ -32,23 +32,23 @@ TOLD_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken")
 OWNER_ONLY = 0o700
 
 
-def examine(examination: CheckRun, data_dir: str | None) -> Settings | None:
+def examine(checks: CheckRun, data_dir: str | None) -> Settings | None:
     """Check everything that needs no server; returns the settings, if they are valid."""
-    settings = _settings(examination, data_dir)
-    _programs(examination)
-    _packages(examination, settings)
+    settings = _settings(checks, data_dir)
+    _programs(checks)
+    _packages(checks, settings)
     if settings is not None:
-        _folder(examination, settings.nur_data_dir)
+        _folder(checks, settings.nur_data_dir)
         if settings.database_url is None:
-            _integrity(examination, settings.nur_data_dir / FILE)
+            _integrity(checks, settings.nur_data_dir / FILE)
         else:
-            examination.note("integrity", Result.OK, "PostgreSQL checks its own files")
+            checks.note("integrity", Result.OK, "PostgreSQL checks its own files")
     return settings
 
 
-def _settings(examination: CheckRun, data_dir: str | None) -> Settings | None:
+def _settings(checks: CheckRun, data_dir: str | None) -> Settings | None:
     found: Settings | None = None
-    with examination.check("settings") as seen:
+    with checks.check("settings") as seen:
         try:
             found = load(**({"nur_data_dir": data_dir} if data_dir else {}))
         except BadConfiguration as error:
@@ -57,9 +57,9 @@ def _settings(examination: CheckRun, data_dir: str | None) -> Settings | None:
     return found
 
 
-def _programs(examination: CheckRun) -> None:
-    examination.note("python", Result.OK, f"{platform.python_version()} on {platform.system()}")
-    with examination.check("sqlite") as seen:
+def _programs(checks: CheckRun) -> None:
+    checks.note("python", Result.OK, f"{platform.python_version()} on {platform.system()}")
+    with checks.check("sqlite") as seen:
         with closing(sqlite3.connect(":memory:")) as database:
             try:
                 database.execute("CREATE VIRTUAL TABLE probe USING fts5(terms)")
@@ -70,21 +70,21 @@ def _programs(examination: CheckRun) -> None:
         seen.append(f"{sqlite3.sqlite_version} with FTS5")
 
 
-def _packages(examination: CheckRun, settings: Settings | None) -> None:
-    examination.note("packages", Result.OK, ", ".join(f"{name} {version(name)}" for name in TOLD_PACKAGES))
+def _packages(checks: CheckRun, settings: Settings | None) -> None:
+    checks.note("packages", Result.OK, ", ".join(f"{name} {version(name)}" for name in TOLD_PACKAGES))
     wanted = settings is not None and (settings.index == "chroma" or bool(settings.chroma_host))
     try:
-        examination.note("chroma extra", Result.OK, f"chromadb {version('chromadb')}")
+        checks.note("chroma extra", Result.OK, f"chromadb {version('chromadb')}")
     except PackageNotFoundError:
         if wanted:
             hint = "pip install 'nur-memory[chroma]'"
-            examination.note("chroma extra", Result.FAILED, "not installed, but the settings ask for Chroma", hint)
+            checks.note("chroma extra", Result.FAILED, "not installed, but the settings ask for Chroma", hint)
         else:
-            examination.note("chroma extra", Result.OK, "not installed; only INDEX=chroma needs it")
+            checks.note("chroma extra", Result.OK, "not installed; only INDEX=chroma needs it")
 
 
-def _folder(examination: CheckRun, folder: Path) -> None:
-    with examination.check("data folder") as seen:
+def _folder(checks: CheckRun, folder: Path) -> None:
+    with checks.check("data folder") as seen:
         seen.append(str(folder))
         if not folder.exists():
             seen.append("not there yet; `nur serve` makes it")
@@ -98,9 +98,9 @@ def _folder(examination: CheckRun, folder: Path) -> None:
             raise CheckFailed(f"{folder} has mode {mode:o}: others may look inside", f"chmod 700 {folder}")
 
 
-def _integrity(examination: CheckRun, file: Path) -> None:
+def _integrity(checks: CheckRun, file: Path) -> None:
     """Read every page and every text of the store, while its server runs or without one."""
-    with examination.check("integrity") as seen:
+    with checks.check("integrity") as seen:
         if not file.exists():
             seen.append("no store yet")
             return
@@ -110,22 +110,22 @@ def _integrity(examination: CheckRun, file: Path) -> None:
             raise CheckFailed(str(error), "Restore a backup. To look closer, copy the folder first.") from error
 
 
-def examine_store(examination: CheckRun, settings: Settings) -> None:
+def examine_store(checks: CheckRun, settings: Settings) -> None:
     """Say which model's vectors the store holds, where no server can be asked."""
     existing: EmbeddingModel | None = None
-    with examination.check("store's model") as seen:
+    with checks.check("store's model") as seen:
         existing = stored_model(settings.nur_data_dir / FILE)
         seen.append("no store yet" if existing is None else existing.version)
     if existing is not None:
-        hint_at_key(examination, settings, existing.provider)
+        hint_at_key(checks, settings, existing.provider)
 
 
-def hint_at_key(examination: CheckRun, settings: Settings, provider: str) -> None:
+def hint_at_key(checks: CheckRun, settings: Settings, provider: str) -> None:
     """A key that the store does not use is worth a hint, no more: a store keeps the model it was made with."""
     if provider != "local" or settings.openai_api_key is None:
         return
     wanted = EmbeddingModel("openai", settings.openai_embed_model, settings.openai_embed_dims).version
-    examination.note(
+    checks.note(
         "OPENAI_API_KEY",
         Result.NOTE,
         "set, but the store's vectors are local: it is not used",

@@ -85,25 +85,25 @@ class Visitor:
             raise CheckFailed(f"purge: {error}") from error
 
 
-async def examine(examination: CheckRun, address: Address, whole_max_tokens: int) -> str | None:
+async def examine(checks: CheckRun, address: Address, whole_max_tokens: int) -> str | None:
     """Health first, then every check over MCP; returns the embedding provider, if it is known."""
-    if not await _health(examination, address):
+    if not await _health(checks, address):
         for name in ("embedding health", "memory", "small artifact", "large artifact", "hybrid search", "clean up"):
-            examination.note(name, Result.SKIPPED, "the server does not answer")
+            checks.note(name, Result.SKIPPED, "the server does not answer")
         return None
     visitor: Visitor | None = None
     async with AsyncExitStack() as stack:
-        with examination.check("MCP") as seen:
+        with checks.check("MCP") as seen:
             visitor = await stack.enter_async_context(_visitor(address))
             seen.append(f"{address.url}/mcp, protocol {visitor.client.protocol_version}")
-        return await _tools(examination, visitor, whole_max_tokens) if visitor else None
+        return await _tools(checks, visitor, whole_max_tokens) if visitor else None
 
 
-async def _health(examination: CheckRun, address: Address) -> bool:
+async def _health(checks: CheckRun, address: Address) -> bool:
     """Ask /health. Returns whether anything answered."""
     answered = False
     store: dict[str, Any] = {}
-    with examination.check("health") as seen:
+    with checks.check("health") as seen:
         try:
             async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS) as web:
                 answer = await web.get(f"{address.url}/health", headers=address.headers)
@@ -120,7 +120,7 @@ async def _health(examination: CheckRun, address: Address) -> bool:
             raise CheckFailed(body["status"], _unwell(body["checks"]))
         seen.append(f"healthy, version {body['version']}, index {body['checks']['index']['name']}")
     if answered:
-        await _outbox(examination, address, store)
+        await _outbox(checks, address, store)
     return answered
 
 
@@ -132,11 +132,11 @@ def _unwell(checks: dict[str, dict[str, Any]]) -> str:
     )
 
 
-async def _outbox(examination: CheckRun, address: Address, store: dict[str, Any]) -> None:
+async def _outbox(checks: CheckRun, address: Address, store: dict[str, Any]) -> None:
     """What waits to be indexed, and what was given up, by name and with its error."""
     pending, dead = store.get("pending", 0), store.get("dead_letters", 0)
     if not dead:
-        examination.note("outbox", Result.OK, f"{pending} notes wait to be indexed, none was given up")
+        checks.note("outbox", Result.OK, f"{pending} notes wait to be indexed, none was given up")
         return
     errors = str(store.get("last_error"))
     with contextlib.suppress(httpx2.HTTPError, ValueError, KeyError):  # /health has no names
@@ -144,7 +144,7 @@ async def _outbox(examination: CheckRun, address: Address, store: dict[str, Any]
             answer = await web.get(f"{address.url}/v2/admin/outbox", headers=address.headers)
         letters = answer.json()["dead_letters"][:DEAD_SHOWN]
         errors = "; ".join(f"{letter['note_id'] or 'a purged note'}: {letter['error']}" for letter in letters)
-    examination.note(
+    checks.note(
         "outbox",
         Result.FAILED,
         f"{dead} could not be indexed, {pending} wait. {errors}",
@@ -176,24 +176,24 @@ def _first(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-async def _tools(examination: CheckRun, visitor: Visitor, whole_max_tokens: int) -> str | None:
+async def _tools(checks: CheckRun, visitor: Visitor, whole_max_tokens: int) -> str | None:
     word = f"doctor{uuid4().hex[:12]}"
     provider: str | None = None
     try:
-        with examination.check("embedding health") as seen:
+        with checks.check("embedding health") as seen:
             provider = await _embedding(visitor, seen)
-        with examination.check("memory") as seen:
+        with checks.check("memory") as seen:
             await _memory(visitor, word, seen)
-        with examination.check("small artifact") as seen:
+        with checks.check("small artifact") as seen:
             await _artifact(visitor, word, 1, seen)
         sentences = 2 * whole_max_tokens // _TOKENS_IN_SENTENCE + 1
         artifact_id: str | None = None
-        with examination.check("large artifact") as seen:
+        with checks.check("large artifact") as seen:
             artifact_id = await _artifact(visitor, word, sentences, seen)
-        with examination.check("hybrid search") as seen:
+        with checks.check("hybrid search") as seen:
             await _hybrid(visitor, word, artifact_id, seen)
     finally:
-        with examination.check("clean up") as seen:
+        with checks.check("clean up") as seen:
             seen.append(f"{await visitor.tidy()} test notes erased")
     return provider
 

@@ -1,1 +1,1 @@
-"""The command line. Each command is a module that is imported only when it is asked for."""
+"""The command line. Each command is a module, imported only when it runs."""

@@ -1,4 +1,4 @@
-"""The command group, and what its exit codes mean."""
+"""The `nur` command group: its table of commands, its start page and its exit codes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nur.domain.errors import BadConfiguration, BadRequest, DataFolderInUse, Not
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: What each command is for, in the order of the help page. The module of the same name holds it.
+#: One line of help per command, in the order of the help page. Each command is in the module of the same name.
 COMMANDS = {
-    "serve": "Run the server: MCP at /mcp, health at /health.",
+    "serve": "Run the server: web page at /, MCP at /mcp, REST at /v2.",
     "worker": "Do background work for servers that share a PostgreSQL store.",
     "stdio": "Speak MCP on standard input and output, for clients that start their servers.",
-    "status": "Show the running server: address, health, what is stored.",
+    "status": "Show the running server: address, health, number of notes.",
     "stop": "Stop the data folder's server.",
     "logs": "Show the last lines of the server's log.",
     "service": "Keep the server running: install, uninstall, status.",
     "search": "Find the passages that answer a question, in everything stored.",
-    "explain": "Say why a search returned what it did, and why not another note.",
+    "explain": "Explain why a search returned its hits, or why it left a note out.",
     "context": "Print the brief that an agent starts a session with.",
     "ingest": "Store files: documents, mail, tables, code, chat exports.",
     "remember": "Store a memory, a note or an event.",
@@ -32,8 +32,8 @@ COMMANDS = {
     "get": "Show a note of any kind, with its whole text.",
     "edit": "Change a note's text, title or type.",
     "versions": "List a note's previous texts, show one or restore it.",
-    "review": "Decide about memories that may contradict or repeat each other.",
-    "timeline": "List what was said or happened, in the order of time.",
+    "review": "Resolve memories that may contradict or repeat each other.",
+    "timeline": "List what was said or happened, in order of time.",
     "changes": "List what was created, replaced, deleted and superseded.",
     "forget": "Move notes to the trash.",
     "restore-note": "Bring notes back from the trash.",
@@ -41,21 +41,21 @@ COMMANDS = {
     "resolve": "Mark notes as resolved.",
     "rebuild": "Rebuild the vector index from stored vectors.",
     "reembed": "Embed everything with another model and switch to it.",
-    "upgrade": "Finish a change of PostgreSQL's tables after an update of every server.",
+    "upgrade": "Finish a PostgreSQL schema change, after every server was updated.",
     "migrate": "Copy the store to PostgreSQL, or back to a SQLite file.",
     "backup": "Copy the store into one verified file, while the server runs.",
-    "restore": "Verify a backup and put it in the place of the store.",
-    "export": "Write everything stored into a file, to be read again by nur import.",
-    "import": "Read an export, or what other memory programs wrote.",
+    "restore": "Verify a backup and replace the store with it.",
+    "export": "Write everything stored to a file that nur import can read.",
+    "import": "Store the notes of an export, or of another memory program.",
     "eval": "Measure how well search finds the right passage.",
     "connect": "Connect an MCP client: Claude, Cursor, VS Code, Codex and others.",
     "hook": "Handle one event of a client's session; clients run it.",
     "config": "Show the settings in effect; secrets are masked.",
     "doctor": "Check this machine and a running server: the smoke test after a deployment.",
-    "completion": "Print the script that completes commands in a shell.",
+    "completion": "Print the completion script for a shell.",
 }
 
-#: What to do first, for users who call the program without a command.
+#: Commands shown when `nur` runs without a command, each with its purpose.
 FIRST_STEPS = {
     "{nur} serve": "start the server",
     "{nur} connect claude-code": "connect Claude Code, or another client",
@@ -73,12 +73,12 @@ class Commands(click.Group):
     """A group that imports a command only when it is run: `nur --help` stays instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of the table."""
+        """Command names, in the order of the help page."""
         del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import and return a command; None if there is no such command."""
         del ctx
         if cmd_name not in COMMANDS:
             return None
@@ -87,13 +87,13 @@ class Commands(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands that start so, and the options, without importing the commands."""
+        """Complete command names and options without importing the commands."""
         options = [] if incomplete[:1].isalpha() else click.Command.shell_complete(self, ctx, incomplete)
         names = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return [*names, *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing them."""
+        """Write the list of commands without importing them."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -114,16 +114,16 @@ def nur(context: click.Context) -> None:
         click.echo(_first_steps(context.info_name or "nur"))
 
 
-def _first_steps(called: str) -> str:
-    """A short page: each command, and what it is for."""
-    steps = [(command.format(nur=called), purpose) for command, purpose in FIRST_STEPS.items()]
+def _first_steps(program: str) -> str:
+    """The start page: a first few commands, with the purpose of each."""
+    steps = [(command.format(nur=program), purpose) for command, purpose in FIRST_STEPS.items()]
     width = max(len(command) for command, _ in steps)
     lines = [f"  {command:<{width}}  {purpose}" for command, purpose in steps]
     return "\n".join(["Nur is memory for AI agents. What to do next:", "", *lines])
 
 
 def exit_code(error: NurError) -> int:
-    """Which exit code an error stands for."""
+    """Exit code of an error."""
     if isinstance(error, DataFolderInUse):
         return IN_USE
     if isinstance(error, StoreUnusable):
@@ -139,8 +139,8 @@ def run(arguments: Sequence[str] | None = None, *, called: str = "nur") -> int:
     `called` is the program's name in help and hints: `nur`, or `nur-memory` where only that is on the PATH.
     """
     try:
-        # What a command left with by `ctx.exit`; None for one that came to its end.
-        left = nur.main(args=None if arguments is None else list(arguments), prog_name=called, standalone_mode=False)
+        # The code given to `ctx.exit`, or whatever the command returned.
+        result = nur.main(args=None if arguments is None else list(arguments), prog_name=called, standalone_mode=False)
     except click.Abort:
         return 130
     except click.ClickException as error:
@@ -149,4 +149,4 @@ def run(arguments: Sequence[str] | None = None, *, called: str = "nur") -> int:
     except NurError as error:
         click.echo(f"nur: {error}", err=True)
         return exit_code(error)
-    return left if isinstance(left, int) else OK
+    return result if isinstance(result, int) else OK

@@ -1,4 +1,4 @@
-"""Reach the store over REST: the data folder's running server, or the same routes in this process."""
+"""REST client of the commands: calls the data folder's running server, or the same routes in this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx2
 
 from nur.domain.access import LOCAL, Caller
 from nur.domain.errors import BadRequest, Conflict, DataFolderInUse, NotFound, NurError, Unavailable
-from nur.entrypoints.stdio.locate import coming, running
+from nur.entrypoints.stdio.locate import running_server, wait_for_server
 from nur.observability import events
 from nur.settings import load
 
@@ -28,9 +28,10 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS = 300.0
 _ERRORS: dict[str, type[NurError]] = {"not_found": NotFound, "conflict": Conflict, "stale_revision": Conflict}
-#: What commands call fields that are no options of the same name.
+#: REST fields whose command-line name is not `--field-name`.
 _ARGUMENTS = {"query": "QUERY", "text": "TEXT", "note_id": "NOTE_ID", "top_k": "--limit"}
-_WORDS = {"Input should be": "must be", "String should have": "must have"}
+#: Pydantic's wording, and ours.
+_WORDING = {"Input should be": "must be", "String should have": "must have"}
 
 data_dir_option = click.option(
     "--data-dir", type=click.Path(file_okay=False), help="Folder that holds the store (NUR_DATA_DIR)."
@@ -39,16 +40,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 class Store:
-    """Calls routes; a problem becomes the error that it stands for."""
+    """Calls REST routes and raises the matching NurError for an error response."""
 
     def __init__(self, client: httpx2.AsyncClient, services: Services | None = None) -> None:
-        """`services` are those of a store that this process has opened itself."""
+        """`services`: set if this process opened the store itself."""
         self._client = client
         self._services = services
 
     @property
-    def is_own(self) -> bool:
-        """Whether this process has opened the store, and closes it at the end."""
+    def is_local(self) -> bool:
+        """Whether this process opened the store, instead of calling a server."""
         return self._services is not None
 
     async def call(
@@ -59,21 +60,21 @@ class Store:
         params: dict[str, Any] | None = None,
         *,
         headers: dict[str, str] | None = None,
-        also: int | None = None,
+        accept_status: int | None = None,
     ) -> Any:
-        """The answer's body, None when there is none; `also` is a status whose body is an answer, too.
+        """Return the response body, or None if it is empty. `accept_status` is an error status that is not raised.
 
         Raises BadRequest, NotFound, Conflict, Unavailable, NurError.
         """
-        given = {name: value for name, value in (params or {}).items() if value not in (None, ())}
-        response = await self._request(method, path, json=body, params=given, headers=headers)
-        if response.is_success or response.status_code == also:
+        query = {name: value for name, value in (params or {}).items() if value not in (None, ())}
+        response = await self._request(method, path, json=body, params=query, headers=headers)
+        if response.is_success or response.status_code == accept_status:
             return response.json() if response.content else None
         raise _error(response)
 
     async def export(self) -> AsyncIterator[bytes]:
-        """The lines of an export, as they come. Raises Unavailable when they end early."""
-        if self._services is not None:  # the transport of an own store would keep all of them in memory
+        """Stream the lines of an export. Raises Unavailable if the connection breaks."""
+        if self._services is not None:  # the in-process transport would buffer the whole export
             async for piece in self._services.export_notes(Caller(LOCAL, uuid4().hex)):
                 yield piece
             return
@@ -93,13 +94,13 @@ class Store:
         try:
             response = await self._client.post("/v2/import", content=pieces, params=params, headers=headers)
         except httpx2.HTTPError as error:
-            raise Unavailable("The server ended the import early. Run it again: what is stored stays.") from error
+            raise Unavailable("The server ended the import early. Run it again: stored notes are kept.") from error
         if not response.is_success:
             raise _error(response)
         return response.json()
 
     async def upload(self, path: str, file_name: str, data: bytes, fields: dict[str, str]) -> Any:
-        """Send a file as a form with these fields; the answer's body. Raises as `call` does."""
+        """Send a file as a multipart form and return the response body. Raises what `call` raises."""
         response = await self._request("POST", path, data=fields, files={"file": (file_name, data)})
         if response.is_success:
             return response.json()
@@ -115,7 +116,7 @@ class Store:
 def _error(response: httpx2.Response) -> NurError:
     try:
         problem = response.json()
-        code, text = str(problem["code"]), _words(problem)
+        code, text = str(problem["code"]), _message(problem)
     except (ValueError, KeyError, TypeError):
         return NurError(f"The server answered with status {response.status_code}.")
     if response.status_code < httpx2.codes.INTERNAL_SERVER_ERROR:
@@ -123,48 +124,50 @@ def _error(response: httpx2.Response) -> NurError:
     return Unavailable(text) if problem.get("retryable") else NurError(text)
 
 
-def _words(problem: dict[str, Any]) -> str:
-    """What is wrong; a field of the body or the address is named as the command line names it."""
+def _message(problem: dict[str, Any]) -> str:
+    """Error message of a problem response; names a wrong field by its command-line option or argument."""
     if not problem.get("errors"):
         return str(problem.get("detail") or problem.get("message"))
     field, message = problem["errors"][0]["field"], problem["errors"][0]["message"]
     name = field.rpartition(".")[2]
-    for theirs, ours in _WORDS.items():
+    for theirs, ours in _WORDING.items():
         message = message.replace(theirs, ours)
     return f"{_ARGUMENTS.get(name) or '--' + name.replace('_', '-')}: {message}"
 
 
 @asynccontextmanager
-async def reach(settings: Settings) -> AsyncIterator[Store]:
-    """The store of these settings, for as long as the block lasts. Raises what keeps it from opening."""
+async def open_store(settings: Settings) -> AsyncIterator[Store]:
+    """Connect to the folder's running server, or open the store in this process if there is none.
+
+    Raises the NurError that keeps the store from opening.
+    """
     services: Services | None = None
     async with contextlib.AsyncExitStack() as stack:
-        server = await asyncio.to_thread(running, settings.nur_data_dir)
+        server = await asyncio.to_thread(running_server, settings.nur_data_dir)
         if server is not None:
-            client = _client(server)
+            client = _server_client(server)
         else:
             from nur import bootstrap
 
             try:
                 services = await stack.enter_async_context(bootstrap.running(settings))
-                client = _own(services)
+                client = _in_process_client(services)
             except DataFolderInUse:
-                server = await asyncio.to_thread(coming, settings.nur_data_dir)
+                server = await asyncio.to_thread(wait_for_server, settings.nur_data_dir)
                 if server is None:
                     raise
-                client = _client(server)
+                client = _server_client(server)
         yield Store(await stack.enter_async_context(client), services)
 
 
-def _client(server: Server) -> httpx2.AsyncClient:
-    """Calls a running server."""
+def _server_client(server: Server) -> httpx2.AsyncClient:
     headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
     host = f"[{server.host}]" if ":" in server.host else server.host
     return httpx2.AsyncClient(base_url=f"http://{host}:{server.port}", headers=headers, timeout=TIMEOUT_SECONDS)
 
 
-def _own(services: Services) -> httpx2.AsyncClient:
-    """Calls the routes over a store that this process has opened."""
+def _in_process_client(services: Services) -> httpx2.AsyncClient:
+    """Client that calls the REST application of a store opened by this process."""
     from nur.entrypoints.rest.app import make_rest
 
     @asynccontextmanager
@@ -176,16 +179,16 @@ def _own(services: Services) -> httpx2.AsyncClient:
 
 
 def with_store(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Do something with the store of the settings, which is made where there is none."""
+    """Run `work` with the configured store, creating the store if it does not exist."""
     return _with_store(load(**({"nur_data_dir": data_dir} if data_dir else {})), work)
 
 
-def reading(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T | None:
-    """Read from the store of the settings; None where there is none: reading does not make one."""
+def with_existing_store(data_dir: str | None, work: Callable[[Store], Awaitable[T]]) -> T | None:
+    """Run `work` with the configured store; return None, and create nothing, if there is no store."""
     from nur import bootstrap
 
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
-    if bootstrap.is_new(settings) and running(settings.nur_data_dir) is None:
+    if bootstrap.is_new(settings) and running_server(settings.nur_data_dir) is None:
         return None
     return _with_store(settings, work)
 
@@ -194,7 +197,7 @@ def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     events.configure("ERROR", settings.log_format)
 
     async def run() -> T:
-        async with reach(settings) as store:
+        async with open_store(settings) as store:
             return await work(store)
 
     return asyncio.run(run())

@@ -1,4 +1,4 @@
-"""What another program wrote, as the lines of an import."""
+"""Convert another program's notes to the lines of an import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER_LINES = 1
 
 
 class Converted:
-    """The lines of a source, and where each note was found."""
+    """Import lines of a source, with the place of each note in the source."""
 
     def __init__(self, items: Iterator[Item | UnreadableItem]) -> None:
         self._items = items
@@ -26,7 +26,7 @@ class Converted:
         self._unreadable: list[UnreadableItem] = []
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The lines, several in a piece. Raises BadRequest for a source that cannot be read."""
+        """Yield the lines in batches. Raises BadRequest if the source cannot be read."""
         yield header()
         while batch := await asyncio.to_thread(lambda: list(islice(self._items, BATCH))):
             yield b"".join(self._line(item) for item in batch if isinstance(item, Item))
@@ -34,7 +34,7 @@ class Converted:
         yield end(len(self._places))
 
     def with_places(self, report: dict[str, Any]) -> dict[str, Any]:
-        """The report with the places of the source instead of our line numbers, and with what could not be read."""
+        """The server's report, with source places instead of line numbers and with the unreadable items added."""
         unreadable = [{"place": one.place, "reason": one.reason} for one in self._unreadable]
         refused = [
             {"place": self._places[failure["line"] - _HEADER_LINES - 1], "reason": failure["reason"]}

@@ -1,4 +1,4 @@
-"""Write every active note as a Markdown file, into a folder that is fit for git."""
+"""Export every active note as a Markdown file, into a folder that suits git."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
     from nur.entrypoints.cli.client import Store
 
-#: How the files that we wrote begin: others in the folder are left alone.
-_OURS = b"---\npublic_id: "
+#: First bytes of every exported file; other files in the folder are left alone.
+_SIGNATURE = b"---\npublic_id: "
 
 
 async def export_markdown(store: Store, folder: Path) -> int:
-    """Write the files that changed, delete those of notes that are gone, and return the number of notes.
+    """Write changed files, delete those of deleted notes, and return the number of notes.
 
-    Raises Unavailable when the export ends early; then nothing is deleted.
+    Raises Unavailable if the export ends early; then nothing is deleted.
     """
     written: set[Path] = set()
-    is_whole = False
+    is_complete = False
     try:
         async for _, line in numbered_lines(store.export()):
             record = decode(line)
-            is_whole = isinstance(record, End)
+            is_complete = isinstance(record, End)
             if isinstance(record, ArchivedNote) and record.note.status is Status.ACTIVE:
                 target = folder / path_of(record.note)
                 _write(target, render(record))
                 written.add(target)
-        if not is_whole:
+        if not is_complete:
             raise Unavailable("The export ended early. Try again.")
-        for path in _ours(folder) - written:
+        for path in _exported_files(folder) - written:
             path.unlink()
     except OSError as error:
         raise BadConfiguration(f"Cannot write to {folder} ({error.strerror}).") from error
@@ -51,12 +51,12 @@ def _write(target: Path, content: bytes) -> None:
     target.write_bytes(content)
 
 
-def _ours(folder: Path) -> set[Path]:
-    """The files of an earlier export."""
-    found = (path for name in FOLDERS.values() for path in (folder / name).rglob("*.md"))
-    return {path for path in found if path.is_file() and _starts(path)}
+def _exported_files(folder: Path) -> set[Path]:
+    """Files of earlier exports."""
+    paths = (path for name in FOLDERS.values() for path in (folder / name).rglob("*.md"))
+    return {path for path in paths if path.is_file() and _has_signature(path)}
 
 
-def _starts(path: Path) -> bool:
+def _has_signature(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(_OURS)) == _OURS
+        return file.read(len(_SIGNATURE)) == _SIGNATURE

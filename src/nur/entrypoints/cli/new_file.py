@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all, readable by its owner alone."""
+"""Write a file atomically, readable by its owner alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write beside the file, then put it in its place; after an error the old one stays. Raises BadConfiguration."""
+    """Write to a `.part` file and rename it at the end; after an error the old file stays. Raises BadConfiguration."""
     part = path.with_name(f"{path.name}.part")
     try:
         with open(part, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:

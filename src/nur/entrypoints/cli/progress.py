@@ -1,4 +1,4 @@
-"""How far a command is: a line on a terminal, nothing in a pipe."""
+"""Progress bar of the commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 def shown_progress(*, quiet: bool = False) -> Progress:
-    """A bar on standard error for as long as its block lasts; in a pipe, or when `quiet`, nothing is shown."""
+    """A progress bar on standard error; shows nothing in a pipe, or if `quiet`."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     return Progress(

@@ -1,4 +1,4 @@
-"""What `nur reembed` opens: the store, owned, and both models."""
+"""Open the store and both models for `nur reembed`, without a server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -> AsyncIterator[tuple[Reembed, str]]:
-    """The store, owned, and both models; and the version that the store has. Raises what `nur reembed` exits with."""
+    """Lock the store and open the old and the new model; yields the job and the store's embedding version.
+
+    Raises the NurError that `nur reembed` exits with.
+    """
     clock = clock or SystemClock()
     target = named_model(settings, to)
     stores = make_stores(settings)
@@ -32,12 +35,12 @@ async def reembedding(settings: Settings, to: str, clock: Clock | None = None) -
         stack.push_async_callback(stores.close)
         existing = await stores.facts.get("embedding_version")
         if existing is None:
-            raise BadConfiguration("The store is empty: set EMBEDDINGS instead, its first start decides.")
+            raise BadConfiguration("The store is empty: set EMBEDDINGS instead. The first start chooses the model.")
         new = open_embedder(settings, target)
         stack.push_async_callback(new.close)
         await refuse_bad_key(new)
         old: Embedder | None = None
-        with contextlib.suppress(BadConfiguration):  # its key may be gone: then there is nothing to compare with
+        with contextlib.suppress(BadConfiguration):  # its key may be gone; then the comparison is skipped
             old = open_embedder(settings, EmbeddingModel.parse(existing))
             stack.push_async_callback(old.close)
         yield Reembed(stores, old, new, clock), existing

@@ -1,4 +1,4 @@
-"""Notes and hits on a terminal. Stored text is quoted: none of it is markup, and it steers no terminal."""
+"""Print notes and hits. Stored text is data: it is never read as markup, and control characters are replaced."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INDENT = 3
-LIST_CHARS = 250  #: of a note in a list: its title and the beginning that the server sends
-
-
+LIST_CHARS = 250  #: of a note in a list: its title, and the preview that the server sends
 NOTHING_STORED = "Nothing is stored yet."
 
 
@@ -31,13 +29,13 @@ def as_json(value: Any) -> None:
 
 
 def one_line(text: str | None, most: int = 100) -> str:
-    """On one line, cut where it is longer."""
+    """The text on one line, cut to `most` characters."""
     line = harmless(" ".join((text or "").split()))
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def harmless(text: str) -> str:
-    """Without control characters, which could move the cursor or set the title."""
+    """Replace control characters, which could move the cursor or set the terminal's title."""
     return str(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
@@ -45,12 +43,12 @@ _CONTROLS = re.compile(r"[^\P{Cc}\n\t]")
 
 
 def when(moment: str) -> str:
-    """A time as the server writes it, in the local zone, to the minute."""
+    """Format the server's ISO time in the local zone, to the minute."""
     return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M %Z}"
 
 
 def table(shown: Table) -> None:
-    """Print a table: fitted to a terminal; in a pipe one line per row, with tabs between the cells and nothing cut."""
+    """Print a table, fitted to the terminal; in a pipe one line per row, tab-separated and uncut."""
     console = Console()
     if console.is_terminal:
         console.print(shown)
@@ -60,15 +58,15 @@ def table(shown: Table) -> None:
         click.echo("\t".join(" ".join(str(cell).split()) for cell in row))
 
 
-def notes(found: Sequence[dict[str, Any]]) -> None:
-    """A table of notes."""
-    if not found:
+def notes(listed: Sequence[dict[str, Any]]) -> None:
+    """Print a table of notes."""
+    if not listed:
         click.echo("No notes.")
         return
     shown = Table(box=None, pad_edge=False)
     for name in ("id", "kind", "type", "stored", "text"):
         shown.add_column(name, no_wrap=name != "text", overflow="fold" if name == "id" else "ellipsis")
-    for note in found:
+    for note in listed:
         title, text = note["title"], note.get("preview") or note.get("text")
         row = (
             one_line(note["note_id"]),
@@ -81,25 +79,25 @@ def notes(found: Sequence[dict[str, Any]]) -> None:
     table(shown)
 
 
-def note(found: dict[str, Any]) -> None:
-    """One note: what is known about it, then its text."""
+def note(fields: dict[str, Any]) -> None:
+    """Print a note: its fields, then its text, then its chunks if there are any."""
     shown = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in found.items():
+    for name, value in fields.items():
         if name not in _NOT_IN_TABLE and value not in (None, "", [], {}):
             shown_value = when(value) if name.endswith("_at") else _plain(value)
             shown.add_row(Text(name, style="bold"), Text(shown_value))
     table(shown)
-    click.echo("\n" + harmless(found["text"]))
-    for chunk in found.get("chunks") or ():
-        place = f"characters {chunk['start_char']}–{chunk['end_char']}, {chunk['token_count']} tokens"
-        click.secho(f"\n{chunk['chunk_id']}  {place}", dim=True)
+    click.echo("\n" + harmless(fields["text"]))
+    for chunk in fields.get("chunks") or ():
+        span = f"characters {chunk['start_char']}–{chunk['end_char']}, {chunk['token_count']} tokens"
+        click.secho(f"\n{chunk['chunk_id']}  {span}", dim=True)
 
 
 _NOT_IN_TABLE = ("text", "preview", "chunks", "near_duplicates", "content_hash")
 
 
 def hits(answer: dict[str, Any]) -> None:
-    """What a search found: place, score, id, whole passages, how well the first one fits, and how to ask why."""
+    """Print a search result: each hit with its passages, the confidence in the first, and how to explain it."""
     console = Console()
     if not answer["items"]:
         click.echo(" ".join(["No results found.", *([answer["notice"]] if answer["notice"] else [])]))
@@ -111,7 +109,7 @@ def hits(answer: dict[str, Any]) -> None:
         quotes = (f'{one_line(quote["note_id"])} "{one_line(quote["text"])}"' for quote in pair)
         click.echo(f"These disagree: {' / '.join(quotes)}")
     if answer["confidence"] is not None and WEAK not in (answer["notice"] or ""):
-        click.secho(_fit(answer["confidence"]), dim=True)
+        click.secho(_confidence(answer["confidence"]), dim=True)
     click.secho(f"Why: nur explain {answer['search_id']}", dim=True)
 
 
@@ -123,13 +121,13 @@ def _hit(console: Console, item: dict[str, Any]) -> None:
         head.append(f"  {one_line(item['title'])}")
     console.print(head, soft_wrap=not console.is_terminal)
     for passage in item["passages"]:
-        place = f"characters {passage['start_char']}–{passage['end_char']}"
+        location = f"characters {passage['start_char']}–{passage['end_char']}"
         if passage.get("location"):
-            place = f"{one_line(passage['location'])}, {place}"
+            location = f"{one_line(passage['location'])}, {location}"
         if item["source"]["url"]:
-            place += f", {one_line(item['source']['url'])}"
+            location += f", {one_line(item['source']['url'])}"
         indented(console, Text(harmless(passage["text"])))
-        indented(console, Text(place, style="dim"))
+        indented(console, Text(location, style="dim"))
     if item["times"]:
         indented(console, Text(_times(item["times"]), style="dim"))
     if item["newer"]:
@@ -139,14 +137,14 @@ def _hit(console: Console, item: dict[str, Any]) -> None:
 _OLDER = {"decided": "Replaced by", "value": "Older value; newer", "update": "There is a newer one"}
 
 
-def _times(found: Sequence[dict[str, Any]]) -> str:
-    """The times that passages name: 2026-05-07 "yesterday"."""
-    days = (one["from"] if one["from"] == one["to"] else f"{one['from']} to {one['to']}" for one in found)
-    return ", ".join(f'{day} "{one_line(one["quote"])}"' for day, one in zip(days, found, strict=True))
+def _times(times: Sequence[dict[str, Any]]) -> str:
+    """The dates that passages mention, with the words: 2026-05-07 "yesterday"."""
+    days = (one["from"] if one["from"] == one["to"] else f"{one['from']} to {one['to']}" for one in times)
+    return ", ".join(f'{day} "{one_line(one["quote"])}"' for day, one in zip(days, times, strict=True))
 
 
 def indented(console: Console, text: Text) -> None:
-    """Print with three blanks before every line, so that stored text never looks like a line of ours."""
+    """Print every line indented, so that stored text cannot pass for output of the program."""
     if console.is_terminal:
         console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
         return
@@ -154,15 +152,15 @@ def indented(console: Console, text: Text) -> None:
         click.echo(" " * INDENT + line.plain)
 
 
-def _fit(confidence: float) -> str:
-    """How likely it is that the first hit answers, in words."""
-    for least, words in _FITS:
+def _confidence(confidence: float) -> str:
+    """The confidence in the first hit, in words."""
+    for least, words in _CONFIDENCES:
         if confidence >= least:
             return f"The first hit {words}."
     return "The first hit is a weak match: read it before you rely on it."
 
 
-_FITS = ((0.5, "probably answers the question"), (0.2, "may answer the question"))
+_CONFIDENCES = ((0.5, "probably answers the question"), (0.2, "may answer the question"))
 
 
 def _plain(value: Any) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 IDLE_EXIT_MINUTES = "15"
 #: How long a command waits for a server that has the folder and does not answer yet.
-COMING_SECONDS = 10.0
+WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _IN_USE = 3
 
@@ -47,10 +47,10 @@ class Server:
 
 def locate(folder: Path) -> Server:
     """The server of this data folder; a detached one is started when there is none."""
-    return running(folder) or _start(folder)
+    return running_server(folder) or _start(folder)
 
 
-def running(folder: Path) -> Server | None:
+def running_server(folder: Path) -> Server | None:
     """The server recorded in `server.json`, if it answers."""
     try:
         facts = json.loads((folder / "server.json").read_text(encoding="utf-8"))
@@ -61,10 +61,10 @@ def running(folder: Path) -> Server | None:
     return server if server.answers() else None
 
 
-def coming(folder: Path) -> Server | None:
+def wait_for_server(folder: Path) -> Server | None:
     """The server of a folder that is in use: it may be starting, or too busy to answer at once. None when none does."""
-    deadline = time.monotonic() + COMING_SECONDS
-    while (server := running(folder)) is None and time.monotonic() < deadline:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while (server := running_server(folder)) is None and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     return server
 
@@ -75,7 +75,7 @@ def _start(folder: Path) -> Server:
     process = _spawn(folder, log)
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        if server := running(folder):
+        if server := running_server(folder):
             return server
         code = process.poll()
         if code == _IN_USE:  # another relay's server is coming up, or a server that is stopping has not exited yet

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nur.entrypoints.cli.ingesting.discover import MOST_FILE_BYTES, Choice, Discovery, Failed, Found, Skipped
+from nur.entrypoints.cli.ingesting.discover import MOST_FILE_BYTES, Discovery, Failed, FileFilter, FoundFile, Skipped
 
 
 def write(folder: Path, *names: str) -> None:
@@ -17,11 +17,11 @@ def write(folder: Path, *names: str) -> None:
         path.write_text("Words.\n")
 
 
-def look(*paths: Path | str, choice: Choice | None = None) -> dict[str, str]:
+def look(*paths: Path | str, choice: FileFilter | None = None) -> dict[str, str]:
     """What became of each path, by its last part: found, or the reason."""
     seen: dict[str, str] = {}
-    for met in Discovery(choice or Choice())([str(path) for path in paths]):
-        seen[met.path.name] = "found" if isinstance(met, Found) else met.reason
+    for met in Discovery(choice or FileFilter())([str(path) for path in paths]):
+        seen[met.path.name] = "found" if isinstance(met, FoundFile) else met.reason
     return seen
 
 
@@ -49,13 +49,13 @@ def test_a_folder_is_walked_without_what_nobody_meant(tmp_path: Path) -> None:
 def test_all_takes_what_is_hidden_or_ignored(tmp_path: Path) -> None:
     write(tmp_path, ".env", "out.log", ".config/x.toml")
     (tmp_path / ".gitignore").write_text("*.log\n")
-    found = look(tmp_path, choice=Choice(everything=True))
+    found = look(tmp_path, choice=FileFilter(everything=True))
     assert found == dict.fromkeys([".env", ".gitignore", "out.log", "x.toml"], "found")
 
 
 def test_include_and_exclude_match_names_and_paths(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.txt", "old/c.md", "drafts/d.md", "drafts/e.md")
-    choice = Choice(include=("*.md",), exclude=("old", "drafts/d*"))
+    choice = FileFilter(include=("*.md",), exclude=("old", "drafts/d*"))
     assert look(tmp_path, choice=choice) == {
         "a.md": "found",
         "e.md": "found",
@@ -80,7 +80,7 @@ def test_links_are_met_once_and_loops_not_at_all(tmp_path: Path) -> None:
 def test_a_link_is_known_by_the_file_that_it_leads_to(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
-    (met,) = Discovery(Choice())([str(tmp_path / "b.md")])
+    (met,) = Discovery(FileFilter())([str(tmp_path / "b.md")])
     assert met.path == Path(os.path.realpath(tmp_path / "a.md"))
 
 
@@ -93,9 +93,9 @@ def test_patterns_and_missing_files(tmp_path: Path) -> None:
 def test_what_a_pattern_finds_can_be_excluded_and_what_is_named_cannot(tmp_path: Path) -> None:
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text("words")
-    choice = Choice(exclude=("b*",))
+    choice = FileFilter(exclude=("b*",))
     found = list(Discovery(choice)([str(tmp_path / "*.md"), str(tmp_path / "b.md")]))
-    assert [type(one).__name__ + one.path.name for one in found] == ["Founda.md", "Skippedb.md", "Foundb.md"]
+    assert [type(one).__name__ + one.path.name for one in found] == ["FoundFilea.md", "Skippedb.md", "FoundFileb.md"]
 
 
 def test_a_named_file_is_taken_though_it_is_hidden(tmp_path: Path) -> None:
@@ -107,14 +107,14 @@ def test_a_file_that_is_too_large_fails_without_being_read(tmp_path: Path) -> No
     with (tmp_path / "big.txt").open("wb") as file:
         file.write(b"words")
         file.truncate(MOST_FILE_BYTES + 1)
-    (met,) = Discovery(Choice())([str(tmp_path / "big.txt")])
+    (met,) = Discovery(FileFilter())([str(tmp_path / "big.txt")])
     assert isinstance(met, Failed)
     assert "larger than 63 MB" in met.reason
 
 
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    (met,) = Discovery(Choice())([str(tmp_path)])
+    (met,) = Discovery(FileFilter())([str(tmp_path)])
     assert isinstance(met, Skipped)
     assert met.reason == "not a file"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from nur.entrypoints.cli.commands.ingest import changes
-from nur.entrypoints.cli.ingesting.discover import Found
+from nur.entrypoints.cli.commands.ingest import watch_changes
+from nur.entrypoints.cli.ingesting.discover import FoundFile
 
 
-def found(name: str, size: int) -> Found:
-    return Found(Path(name), size, size)
+def found(name: str, size: int) -> FoundFile:
+    return FoundFile(Path(name), size, size)
 
 
 def test_a_file_is_reported_once_and_only_when_it_has_settled() -> None:
@@ -27,5 +27,5 @@ def test_a_file_is_reported_once_and_only_when_it_has_settled() -> None:
             [found("a", 5), found("b", 2), found("c", 1)],
         ]
     )
-    reported = list(islice(changes(lambda: next(looks), [found("a", 1)], lambda _: None), 3))
+    reported = list(islice(watch_changes(lambda: next(looks), [found("a", 1)], lambda _: None), 3))
     assert reported == [[found("b", 2)], [found("a", 5)], [found("c", 1)]]

@@ -1,1 +1,1 @@
-"""Programs that use Nur over MCP: where each keeps its configuration, and how an entry gets in and out of it."""
+"""MCP clients: where each keeps its configuration, and how Nur's entry is added and removed."""

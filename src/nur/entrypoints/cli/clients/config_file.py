@@ -1,4 +1,4 @@
-"""A client's configuration file: changed in one place, in one step, with a copy of what was there."""
+"""Edit one entry of a client's configuration file, atomically and with a backup."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _BOM = "\ufeff"
 
 
 class Format(Protocol):
-    """A module that changes one entry of a text."""
+    """A file format: a module that edits one entry of a text."""
 
     def parse(self, text: str) -> dict[str, Any]:
-        """The parsed text. Raises ValueError."""
+        """Parse the text. Raises ValueError."""
         ...
 
     def set_entry(self, text: str, path: Sequence[str], value: Any) -> str:
-        """The text with an entry."""
+        """Return the text with the entry added or replaced."""
         ...
 
     def remove_entry(self, text: str, path: Sequence[str]) -> str:
-        """The text without an entry."""
+        """Return the text without the entry."""
         ...
 
     def show(self, path: Sequence[str], value: Any) -> str:
-        """The entry alone."""
+        """Return a text that holds only this entry."""
         ...
 
 
 class ConfigFile:
-    """A file as it was when it was read; a file that does not exist is empty."""
+    """A configuration file, read once; a missing file counts as empty."""
 
-    def __init__(self, path: Path, format: Format) -> None:  # noqa: A002  # its name in the table
-        """Read it. Raises BadConfiguration where it cannot be read or is not valid."""
+    def __init__(self, path: Path, format: Format) -> None:  # noqa: A002  # the field's name in `Client`
+        """Read and parse the file. Raises BadConfiguration if that fails."""
         self.path = path
         self._format = format
         try:
@@ -60,43 +60,41 @@ class ConfigFile:
             ) from error
 
     def entry(self, path: Sequence[str]) -> Any:
-        """The value at this path; None where there is none. Raises BadConfiguration where a part is no table."""
-        found: Any = self._content
+        """Value at this path, or None. Raises BadConfiguration if a parent is not an object."""
+        value: Any = self._content
         for key in path:
-            if not isinstance(found, dict):
-                raise BadConfiguration(
-                    f"{self.path}: what holds {key!r} is not a list of servers by name. Nothing was changed."
-                )
-            if key not in found:
+            if not isinstance(value, dict):
+                raise BadConfiguration(f"{self.path}: the parent of {key!r} is not an object. Nothing was changed.")
+            if key not in value:
                 return None
-            found = found[key]
-        return found
+            value = value[key]
+        return value
 
     def set(self, path: Sequence[str], value: Any) -> Path | None:
-        """Put an entry there; returns the copy of the file as it was. Raises BadConfiguration, Conflict."""
+        """Set an entry; returns the path of the backup, if the file existed. Raises BadConfiguration, Conflict."""
         expected = deepcopy(self._content)
-        holder = expected
+        parent = expected
         for key in path[:-1]:
-            holder = holder.setdefault(key, {})
-        holder[path[-1]] = value
+            parent = parent.setdefault(key, {})
+        parent[path[-1]] = value
         return self._change(self._format.set_entry(self._text, path, value), expected)
 
     def remove(self, path: Sequence[str]) -> Path | None:
-        """Take an entry out; returns the copy of the file as it was. Raises BadConfiguration, Conflict."""
+        """Remove an entry; returns the path of the backup. Raises BadConfiguration, Conflict."""
         expected = deepcopy(self._content)
-        holder = expected
+        parent = expected
         for key in path[:-1]:
-            holder = holder[key]
-        del holder[path[-1]]
+            parent = parent[key]
+        del parent[path[-1]]
         return self._change(self._format.remove_entry(self._text, path), expected)
 
     def _change(self, text: str, expected: dict[str, Any]) -> Path | None:
-        """Write the text if it parses to exactly what is expected."""
+        """Write the text if it parses to the expected content. Raises BadConfiguration otherwise."""
         try:
             changed = self._format.parse(text)
         except ValueError:
             changed = None
-        if changed is None or _filled(changed) != _filled(expected):
+        if changed is None or _without_empty(changed) != _without_empty(expected):
             raise BadConfiguration(
                 f"{self.path} is written in a way that this command cannot change safely. "
                 "Nothing was changed; --print shows what to add by hand."
@@ -107,7 +105,7 @@ class ConfigFile:
             raise BadConfiguration(f"{self.path} cannot be written ({error.strerror}).") from error
 
     def _write(self, content: bytes) -> Path | None:
-        target = self.path.resolve()  # a link stays a link
+        target = self.path.resolve()  # write through a symlink instead of replacing it
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
@@ -126,7 +124,7 @@ class ConfigFile:
         return backup
 
     def _back_up(self, target: Path) -> Path | None:
-        """Copy the file to its own folder. Raises Conflict if it changed since it was read."""
+        """Copy the file next to itself. Raises Conflict if it changed since it was read."""
         if (target.read_bytes() if target.exists() else None) != self._bytes:
             raise Conflict(f"{self.path} was changed by another program. Nothing was written; try again.")
         if self._bytes is None:
@@ -136,9 +134,9 @@ class ConfigFile:
         return backup
 
 
-def _filled(content: Any) -> Any:
-    """Without empty tables: TOML has no need to write a table that holds nothing."""
+def _without_empty(content: Any) -> Any:
+    """Drop empty tables: removing the last entry of a TOML table removes the table, too."""
     if not isinstance(content, dict):
         return content
-    filled = {key: _filled(value) for key, value in content.items()}
-    return {key: value for key, value in filled.items() if value != {}}
+    pruned = {key: _without_empty(value) for key, value in content.items()}
+    return {key: value for key, value in pruned.items() if value != {}}

@@ -1,4 +1,4 @@
-"""A client's entry for Nur: how it is started, or where it listens."""
+"""Nur's entry in a client's configuration: a command to start, or a URL to call."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from nur.entrypoints.cli.clients.table import Client
 
-_OURS = ("nur", "nur-memory")
-#: The folder where uv keeps environments that it may delete at any time.
+_PROGRAMS = ("nur", "nur-memory")
+#: uv's folder of temporary environments, which it may delete at any time.
 _UV_CACHE = "archive-v0"
 
 
 def program() -> list[str]:
-    """The command that runs Nur on this machine, with whole paths: programs with windows have a short PATH."""
+    """Command that runs Nur on this machine, with absolute paths: desktop programs have a short PATH."""
     uvx = shutil.which("uvx")
     if _UV_CACHE in PurePath(sys.prefix).parts and uvx:
         return [uvx, "--from", "nur-memory", "nur"]
@@ -39,7 +39,7 @@ class Stdio:
     env: Mapping[str, str] = field(default_factory=dict)
 
     def entry(self, client: Client, *, shared: bool) -> dict[str, Any]:
-        """The client's own words for it."""
+        """The entry in the client's format."""
         del shared
         env = {"env": dict(self.env)} if self.env else {}
         return {**client.stdio, "command": self.command[0], "args": list(self.command[1:]), **env}
@@ -53,9 +53,9 @@ class Http:
     token: str | None
 
     def entry(self, client: Client, *, shared: bool) -> dict[str, Any]:
-        """The client's own words for it; a token is not written to a file that others read. Raises BadConfiguration."""
+        """The entry in the client's format. A shared file never gets the token itself. Raises BadConfiguration."""
         if client.url_key is None:
-            raise BadConfiguration(f"{client.title} takes commands, not URLs: leave --http out.")
+            raise BadConfiguration(f"{client.title} accepts commands only, not URLs: omit --http.")
         entry = {**client.http, client.url_key: self.url}
         if self.token is None:
             return entry
@@ -63,22 +63,22 @@ class Http:
             return {**entry, client.headers_key: {"Authorization": f"Bearer {self.token}"}}
         if client.shared_token is None:
             raise BadConfiguration(
-                "The server has a token, and a project's file is often shared: use --scope user, or leave --http out."
+                "The server has a token, and a project's file is often shared: use --scope user, or omit --http."
             )
         return {**entry, **client.shared_token}
 
 
 def is_ours(client: Client, entry: Any, url: str) -> bool:
-    """Whether an entry is one for Nur: it runs `nur stdio`, or calls /mcp of this machine or of the same host."""
+    """Whether an entry belongs to Nur: it runs `nur stdio`, or calls /mcp on loopback or on the host of `url`."""
     if not isinstance(entry, dict):
         return False
     words = [entry.get("command"), *(entry.get("args") or ())]
     if "stdio" in words:
-        return any(PurePath(str(word).replace("\\", "/")).stem in _OURS for word in words)
+        return any(PurePath(str(word).replace("\\", "/")).stem in _PROGRAMS for word in words)
     address = urlsplit(str(entry.get(client.url_key or "url") or ""))
     return address.path.rstrip("/") == "/mcp" and address.hostname in (*LOOPBACK, urlsplit(url).hostname)
 
 
 def transport(entry: Any) -> str:
-    """How an entry of ours reaches Nur."""
+    """Transport of one of Nur's entries: stdio or http."""
     return "stdio" if "command" in entry else "http"

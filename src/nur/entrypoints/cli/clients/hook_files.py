@@ -1,4 +1,4 @@
-"""The hooks of a client: which file holds them, how Nur's are put in and taken out, and whether they are in order."""
+"""Install, remove and check Nur's hooks in a client's configuration."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 KEY = "hooks"
 
 MOST_SECONDS = 10.0
-AGAIN = "Write them again: nur connect {client} --hooks. hooks.log in the data folder has reasons."
+REINSTALL = "Install them again: nur connect {client} --hooks. The reason is in hooks.log in the data folder."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookFile:
-    """Where a client keeps hooks, and how it writes one."""
+    """Where a client keeps its hooks, and their format."""
 
     user: str
     project: str
-    timeout: int  #: in the client's own unit; a hook needs at most 1.5 seconds
-    is_nested: bool = True  #: hooks stand in groups
-    besides: Mapping[str, Any] = field(default_factory=dict)  #: what the file must also hold
+    timeout: int  #: in the client's own unit; a hook takes at most 1.5 seconds
+    is_nested: bool = True  #: each event has groups of hooks
+    extra_entries: Mapping[str, Any] = field(default_factory=dict)  #: other entries that the file must have
 
-    def place(self, folders: Folders, *, shared: bool) -> Path:
-        """The file for all projects, or the one of this folder."""
+    def path(self, folders: Folders, *, shared: bool) -> Path:
+        """The user's file, or the project's if `shared`."""
         return folders.project / self.project if shared else folders.path(self.user)
 
     def group(self, command: str) -> dict[str, Any]:
-        """An entry that runs this command."""
+        """Hook entry that runs this command."""
         if not self.is_nested:
             return {"command": command, "timeout": self.timeout}
         return {"hooks": [{"type": "command", "command": command, "timeout": self.timeout}]}
@@ -61,43 +61,43 @@ HOOK_FILES = {
         project=".cursor/hooks.json",
         timeout=5,
         is_nested=False,
-        besides={"version": 1},
+        extra_entries={"version": 1},
     ),
 }
 
 
 def hook_file(client: str) -> HookFile:
-    """The client's. Raises BadConfiguration where it has no hooks that Nur knows."""
+    """Hook file of a client. Raises BadConfiguration if Nur has no hooks for this client."""
     if client not in HOOK_FILES:
-        raise BadConfiguration(f"Nur has no hooks for {client}; it has some for {', '.join(HOOK_FILES)}.")
+        raise BadConfiguration(f"Nur has no hooks for {client}, only for {', '.join(HOOK_FILES)}.")
     return HOOK_FILES[client]
 
 
-def wanted(client: str, program: Sequence[str], folder: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Nur's hooks for each event of a client; `folder` are the arguments that name another data folder."""
+def hooks_for(client: str, program: Sequence[str], options: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Nur's hooks by event; `options` are appended to each command."""
     return {
-        event: [HOOK_FILES[client].group(_joined([*program, "hook", client, event, *folder]))]
+        event: [HOOK_FILES[client].group(_joined([*program, "hook", client, event, *options]))]
         for event in HOOK_CLIENTS[client].events
     }
 
 
 def install(client: str, file: ConfigFile, hooks: Mapping[str, list[dict[str, Any]]]) -> tuple[bool, Path | None]:
-    """Put Nur's hooks beside others; returns whether the file changed, and the copy of it as it was."""
+    """Add Nur's hooks to the existing ones; returns whether the file changed, and its backup."""
     existing = _existing(file)
     others = _without_ours(client, existing)
     merged = {**others, **{event: [*others.get(event, []), *groups] for event, groups in hooks.items()}}
     if merged == existing:
         return False, None
     backup = file.set([KEY], merged)
-    for name, value in HOOK_FILES[client].besides.items():
-        again = ConfigFile(file.path, jsonc)
-        if again.entry([name]) is None:
-            again.set([name], value)
+    for name, value in HOOK_FILES[client].extra_entries.items():
+        changed = ConfigFile(file.path, jsonc)
+        if changed.entry([name]) is None:
+            changed.set([name], value)
     return True, backup
 
 
 def remove(client: str, file: ConfigFile) -> tuple[bool, Path | None]:
-    """Take Nur's hooks out; returns whether there were some, and the copy of the file as it was."""
+    """Remove Nur's hooks; returns whether the file changed, and its backup."""
     existing = _existing(file)
     others = _without_ours(client, existing)
     if others == existing:
@@ -106,7 +106,7 @@ def remove(client: str, file: ConfigFile) -> tuple[bool, Path | None]:
 
 
 def installed(client: str, file: ConfigFile) -> dict[str, str]:
-    """The commands of Nur's hooks, by event."""
+    """Commands of Nur's hooks, by event."""
     return {
         event: command
         for event, groups in _existing(file).items()
@@ -117,10 +117,10 @@ def installed(client: str, file: ConfigFile) -> dict[str, str]:
 
 
 def _existing(file: ConfigFile) -> dict[str, list[Any]]:
-    found = file.entry([KEY]) or {}
-    if not isinstance(found, dict) or not all(isinstance(groups, list) for groups in found.values()):
-        raise BadConfiguration(f"{file.path}: {KEY} is not written as lists by event. Nothing was changed.")
-    return found
+    hooks = file.entry([KEY]) or {}
+    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
+        raise BadConfiguration(f"{file.path}: {KEY} is not an object of lists, one per event. Nothing was changed.")
+    return hooks
 
 
 def _without_ours(client: str, hooks: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
@@ -144,47 +144,47 @@ def _joined(command: Sequence[str]) -> str:
     return subprocess.list2cmdline(command) if sys.platform == "win32" else shlex.join(command)
 
 
-def examine_hooks(examination: CheckRun) -> None:
-    """One line for each client that has Nur's hooks. Nothing is stored: the sample's prompt is short."""
+def check_hooks(checks: CheckRun) -> None:
+    """Run the installed hooks of each client with a sample event. Nothing is stored: its prompt is too short."""
     folders = Folders.here()
     for client, known in HOOK_FILES.items():
         for shared in (False, True):
-            place = known.place(folders, shared=shared)
-            if place.exists():
-                _examine(examination, client, place)
+            path = known.path(folders, shared=shared)
+            if path.exists():
+                _check_client(checks, client, path)
 
 
-def _examine(examination: CheckRun, client: str, place: Path) -> None:
+def _check_client(checks: CheckRun, client: str, path: Path) -> None:
     try:
-        commands = installed(client, ConfigFile(place, jsonc))
+        commands = installed(client, ConfigFile(path, jsonc))
     except NurError:
-        return  # a file of theirs that we cannot read is not our hook's fault
+        return  # an unreadable client file is not a fault of the hooks
     if not commands:
         return
-    with examination.check(f"hooks of {client}") as seen:
+    with checks.check(f"hooks of {client}") as seen:
         for event, command in commands.items():
-            if HOOK_CLIENTS[client].events.get(event) != KEEP:  # those would store the sample
+            if HOOK_CLIENTS[client].events.get(event) != KEEP:  # a KEEP hook would store the sample
                 seen.append(_run(client, event, command))
         missing = [event for event in HOOK_CLIENTS[client].events if event not in commands]
         if missing:
-            raise CheckFailed(f"{place} lacks {', '.join(missing)}", AGAIN.format(client=client))
+            raise CheckFailed(f"{path} lacks {', '.join(missing)}", REINSTALL.format(client=client))
 
 
 def _run(client: str, event: str, command: str) -> str:
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        given = json.dumps({"session_id": "doctor", "cwd": folder, "hook_event_name": event, "prompt": "hello"})
+        sample = json.dumps({"session_id": "doctor", "cwd": folder, "hook_event_name": event, "prompt": "hello"})
         try:
             done = subprocess.run(  # noqa: S603  # our own program, as the client's file names it
                 command if sys.platform == "win32" else shlex.split(command),
-                input=given,
+                input=sample,
                 capture_output=True,
                 text=True,
                 timeout=MOST_SECONDS,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CheckFailed(f"{event}: {type(error).__name__}", AGAIN.format(client=client)) from error
+            raise CheckFailed(f"{event}: {type(error).__name__}", REINSTALL.format(client=client)) from error
     if done.returncode or done.stderr:
-        raise CheckFailed(f"{event}: exit code {done.returncode}", AGAIN.format(client=client))
+        raise CheckFailed(f"{event}: exit code {done.returncode}", REINSTALL.format(client=client))
     return f"{event} {1000 * (time.monotonic() - started):.0f} ms, {len(done.stdout)} characters"

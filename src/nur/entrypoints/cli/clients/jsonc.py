@@ -1,4 +1,4 @@
-"""JSON as people edit it, with comments and trailing commas: change one entry and leave every other byte alone."""
+"""JSON with comments and trailing commas: edit one entry and keep every other byte."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of an object, as offsets into the text."""
+    """A member of an object, with offsets into the text."""
 
     key: str
-    at: int  #: where its key starts
-    start: int  #: where its value starts
-    stop: int  #: after its value
+    key_start: int
+    start: int  #: of the value
+    stop: int  #: end of the value, exclusive
 
 
 class _Document:
-    """A text, and the same text as strict JSON: what is cut becomes blanks, so that offsets agree."""
+    """A text, and the same text as strict JSON: removed characters become spaces, so that offsets agree."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -41,34 +41,33 @@ class _Document:
 
     @property
     def root(self) -> int:
-        """Where the object starts."""
+        """Offset of the root object."""
         return self._skip(0)
 
     def members(self, opened: int) -> list[_Member]:
-        """The members of the object that opens there."""
-        found = []
+        """Members of the object whose `{` is at this offset."""
+        members = []
         at = self._skip(opened + 1)
         while self.strict[at] != "}":
             key, end = _DECODER.raw_decode(self.strict, at)
             start = self._skip(self._skip(end) + 1)
             _, stop = _DECODER.raw_decode(self.strict, start)
-            found.append(_Member(key, at, start, stop))
+            members.append(_Member(key, at, start, stop))
             at = self._skip(stop)
             if self.strict[at] == ",":
                 at = self._skip(at + 1)
-        return found
+        return members
 
     def closing(self, opened: int) -> int:
-        """Where the object that opens there is closed."""
+        """Offset of the `}` of the object whose `{` is at this offset."""
         return int(_DECODER.raw_decode(self.strict, opened)[1]) - 1
 
     def render(self, value: Any, depth: int) -> str:
-        """A value, indented as this file is."""
-        shown = json.dumps(value, indent=self.indent, ensure_ascii=False)
-        return shown.replace("\n", self.line(depth))
+        """A value as JSON, with this file's indentation."""
+        return json.dumps(value, indent=self.indent, ensure_ascii=False).replace("\n", self.line(depth))
 
     def line(self, depth: int) -> str:
-        """The start of a new line at this depth."""
+        """Line break and indentation of this depth."""
         return self.newline + self.indent * depth
 
     def _skip(self, at: int) -> int:
@@ -83,16 +82,16 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The object in a text; an empty text is an empty object. Raises ValueError."""
+    """Parse the object; an empty text is an empty object. Raises ValueError."""
     strict = _Document(text).strict
-    found = json.loads(strict) if strict.strip() else {}
-    if not isinstance(found, dict):
-        raise ValueError("it holds no object")  # noqa: TRY004  # tomllib and json raise it as well
-    return found
+    content = json.loads(strict) if strict.strip() else {}
+    if not isinstance(content, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  # tomllib and json raise it as well
+    return content
 
 
 def set_entry(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at this path; objects on the way are made. The text must parse."""
+    """Set the value at this path, creating missing parents. The text must parse."""
     document = _Document(text if _Document(text).strict.strip() else text + "{}\n")
     opened = document.root
     *parents, name = path
@@ -110,14 +109,14 @@ def set_entry(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def _last(members: Sequence[_Member], key: str) -> _Member | None:
-    """The member of that key; of several the last one, which is the one that counts."""
+    """Member with that key; of duplicates the last, which is the one JSON parsers use."""
     return next((member for member in reversed(members) if member.key == key), None)
 
 
 def _insert(document: _Document, opened: int, depth: int, key: str, value: Any) -> str:
     members, closed = document.members(opened), document.closing(opened)
     last = members[-1].stop if members else opened + 1
-    trailing = document.uncommented[last:closed].strip()  # a comma, where the file has them after last members
+    trailing = document.uncommented[last:closed].strip()  # the trailing comma, if the file uses them
     comma = "," if members and not trailing else ""
     rest = document.text[last:closed].rstrip()
     line = f"{document.line(depth + 1)}{json.dumps(key)}: {document.render(value, depth + 1)}"
@@ -125,19 +124,19 @@ def _insert(document: _Document, opened: int, depth: int, key: str, value: Any) 
 
 
 def remove_entry(text: str, path: Sequence[str]) -> str:
-    """The text without the value at this path. Raises KeyError where there is none."""
+    """Remove the value at this path. Raises KeyError if there is none."""
     document = _Document(text)
     opened = document.root
     for key in path[:-1]:
         opened = _existing(document.members(opened), key).start
     members = document.members(opened)
     member = _existing(members, path[-1])
-    before, stop = text[: member.at].rstrip(), member.stop
+    before, stop = text[: member.key_start].rstrip(), member.stop
     following = document.uncommented[stop : document.closing(opened)]
     if following.lstrip().startswith(","):
         stop += following.index(",") + 1
-    elif member.at != members[0].at:
-        comma = document.uncommented.rindex(",", 0, member.at)
+    elif member.key_start != members[0].key_start:
+        comma = document.uncommented.rindex(",", 0, member.key_start)
         before = before[:comma] + before[comma + 1 :]
     after = text[stop:]
     if before == text[: opened + 1] and after.lstrip().startswith("}"):
@@ -153,5 +152,5 @@ def _existing(members: Sequence[_Member], key: str) -> _Member:
 
 
 def show(path: Sequence[str], value: Any) -> str:
-    """The entry alone, as a whole file."""
+    """A whole file that holds only this entry."""
     return set_entry("", path, value).rstrip("\n")

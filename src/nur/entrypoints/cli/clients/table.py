@@ -1,4 +1,4 @@
-"""The clients: one row each."""
+"""Table of the MCP clients that `nur connect` knows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from nur.entrypoints.cli.clients.config_file import Format
 
-#: The variable that a shared file names instead of a token.
+#: Environment variable that a shared file refers to, instead of holding the token.
 TOKEN_VARIABLE = "NUR_TOKEN"  # noqa: S105  # a name
 
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where this user's programs keep things."""
+    """Folders in which this user's programs keep their configuration."""
 
     platform: str  #: `sys.platform`: linux, darwin, win32
     home: Path
@@ -31,41 +31,41 @@ class Folders:
 
     @classmethod
     def here(cls) -> Folders:
-        """Of this process."""
+        """The folders of this process."""
         return cls(sys.platform, Path.home(), user_config_path(roaming=True), Path.cwd())
 
-    def path(self, place: str) -> Path:
-        """A place of the table, such as `{home}/.cursor/mcp.json`."""
-        return Path(place.format(home=self.home, config=self.config))
+    def path(self, template: str) -> Path:
+        """Fill a path template of the table, such as `{home}/.cursor/mcp.json`."""
+        return Path(template.format(home=self.home, config=self.config))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A program that speaks MCP. Places are the ones that its own documentation names."""
+    """A program that speaks MCP. Paths and keys are those of its own documentation."""
 
     name: str
     title: str
-    user: str | None  #: its file for all projects; None: it is configured in a window
-    user_elsewhere: Mapping[str, str] = field(default_factory=dict)  #: by platform, where it is another place
-    project: str | None = None  #: its file in a project's folder
-    key: str = "mcpServers"  #: what holds the servers in its file
+    user: str | None  #: configuration file for all projects; None: it has a settings window instead
+    user_elsewhere: Mapping[str, str] = field(default_factory=dict)  #: by platform, if the path differs there
+    project: str | None = None  #: configuration file in a project's folder
+    key: str = "mcpServers"  #: top-level key of the servers
     format: Format = jsonc
-    stdio: Mapping[str, Any] = field(default_factory=dict)  #: what an entry with a command has besides
-    http: Mapping[str, Any] = field(default_factory=dict)  #: what an entry with a URL has besides
-    url_key: str | None = "url"  #: None: it takes commands only
+    stdio: Mapping[str, Any] = field(default_factory=dict)  #: further fields of an entry with a command
+    http: Mapping[str, Any] = field(default_factory=dict)  #: further fields of an entry with a URL
+    url_key: str | None = "url"  #: None: it accepts commands only
     headers_key: str = "headers"
-    shared_token: Mapping[str, Any] | None = None  #: how a file that others read names the token's variable
-    traces: tuple[str, ...] = ()  #: one of these exists where it is installed
-    programs: tuple[str, ...] = ()  #: or one of these is on the PATH
-    then: str  #: what its user does next
+    shared_token: Mapping[str, Any] | None = None  #: fields that refer to the token's variable, for a shared file
+    traces: tuple[str, ...] = ()  #: paths that show that it is installed; any one is enough
+    programs: tuple[str, ...] = ()  #: programs on the PATH that show the same
+    then: str  #: what the user does next
 
     def user_file(self, folders: Folders) -> Path | None:
-        """Its file for all projects."""
-        place = self.user_elsewhere.get(folders.platform, self.user)
-        return None if place is None else folders.path(place)
+        """Configuration file for all projects."""
+        template = self.user_elsewhere.get(folders.platform, self.user)
+        return None if template is None else folders.path(template)
 
     def project_file(self, folders: Folders) -> Path | None:
-        """Its file in the current folder."""
+        """Configuration file in the current folder."""
         return None if self.project is None else folders.project / self.project
 
 

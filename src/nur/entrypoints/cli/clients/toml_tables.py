@@ -1,4 +1,4 @@
-"""TOML: change one table and leave every other line alone."""
+"""TOML: edit one table and keep every other line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _HEADER = re.compile(r"^[ \t]*\[")
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The tables of a text. Raises ValueError."""
+    """Parse the tables. Raises ValueError."""
     return tomllib.loads(text.replace("\r\n", "\n"))
 
 
 def set_entry(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with this table: in the place of the one of that name, else at the end."""
+    """Replace the table of this name, or append it."""
     newline = "\r\n" if "\r\n" in text else "\n"
     table = show(path, value).replace("\n", newline) + newline
     lines, blocks = text.splitlines(keepends=True), _blocks(text, path)
@@ -34,30 +34,30 @@ def set_entry(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def remove_entry(text: str, path: Sequence[str]) -> str:
-    """The text without this table and the tables in it."""
+    """Remove this table and its subtables."""
     lines, blocks = text.splitlines(keepends=True), _blocks(text, path)
     kept = _without(lines, blocks)
-    if blocks and blocks[-1][1] == len(lines):  # the blank line that came with it
+    if blocks and blocks[-1][1] == len(lines):  # also the blank line that set_entry added
         while kept and not kept[-1].strip():
             kept.pop()
     return "".join(kept)
 
 
 def show(path: Sequence[str], value: Any) -> str:
-    """The entry alone, as a table."""
+    """The entry as a table."""
     lines = [f"{key} = {_value(one)}" for key, one in value.items()]
     return "\n".join([f"[{'.'.join(path)}]", *lines])
 
 
 def _value(value: Any) -> str:
-    """A string, a list of strings or a table of strings. A JSON string is a TOML string, too."""
+    """Render a string, a list of strings or a table of strings. JSON strings are valid TOML strings."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{json.dumps(key)} = {_value(one)}" for key, one in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)
 
 
 def _blocks(text: str, path: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines of the table and of tables in it: from each header up to what belongs to the next one."""
+    """Line ranges of the table and its subtables, end exclusive."""
     names = r"\s*\.\s*".join(f"[\"']?{re.escape(key)}[\"']?" for key in path)
     ours = re.compile(rf"^[ \t]*\[\s*{names}\s*(\..*)?\]\s*(#.*)?$")
     lines = text.splitlines()
@@ -66,7 +66,7 @@ def _blocks(text: str, path: Sequence[str]) -> list[tuple[int, int]]:
     for header, following in pairwise(headers):
         end = following
         while end > header + 1 and re.match(r"\s*(#.*)?$", lines[end - 1]) and following != len(lines):
-            end -= 1  # comments and blank lines before the next header are the next table's
+            end -= 1  # comments and blank lines before a header belong to the next table
         if ours.match(lines[header]):
             found.append((header, end))
     return found

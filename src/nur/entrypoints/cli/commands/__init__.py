@@ -1,1 +1,1 @@
-"""One command a module; each has a click command named `command`."""
+"""One module per command; each defines a click command named `command`."""

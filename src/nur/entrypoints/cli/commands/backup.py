@@ -10,7 +10,7 @@ import click
 from nur.adapters.sql.sqlite.backup import back_up, backup_name
 from nur.bootstrap.backups import passphrase, require_file
 from nur.domain.errors import BadRequest
-from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option, json_option
 from nur.entrypoints.cli.progress import shown_progress
 from nur.ports.clock import SystemClock
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--output", metavar="PATH", help="The file, or a folder for it; else BACKUP_DIR, else the current folder."
+    "--output", metavar="PATH", help="File or folder to write to. Default: BACKUP_DIR, else the current folder."
 )
-@click.option("--ask-passphrase", is_flag=True, help="Encrypt it with a passphrase that is asked for.")
+@click.option("--ask-passphrase", is_flag=True, help="Ask for a passphrase and encrypt the backup with it.")
 @json_option
 @data_dir_option
 def command(output: str | None, ask_passphrase: bool, as_json: bool, data_dir: str | None) -> None:
-    """Copy the store, as it is at one moment, into one file with a manifest of hashes; the server may go on.
+    """Back up a snapshot of the store to one file, with a manifest of hashes. The server may keep running.
 
-    The copy is checked before it is packed, and read again afterwards. BACKUP_PASSPHRASE encrypts it.
+    The copy is verified before and after it is packed. BACKUP_PASSPHRASE, if set, encrypts it.
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
     require_file(settings)
@@ -49,7 +49,7 @@ def command(output: str | None, ask_passphrase: bool, as_json: bool, data_dir: s
         )
     size = target.stat().st_size
     if as_json:
-        showing.as_json({"file": str(target), "bytes": size, "notes": manifest.notes, "encrypted": secret is not None})
+        render.as_json({"file": str(target), "bytes": size, "notes": manifest.notes, "encrypted": secret is not None})
     else:
         click.echo(f"{target}: {manifest.notes} notes, {size / 1e6:.1f} MB, verified")
 
@@ -58,5 +58,5 @@ def _target(settings: Settings, output: str | None, name: str) -> Path:
     path = Path(output) if output is not None else settings.backup_dir or Path.cwd()
     target = path / name if path.is_dir() or output is None or output.endswith("/") else path
     if target.exists():
-        raise BadRequest(f"{target} exists already. Name another file.")
+        raise BadRequest(f"{target} already exists. Choose another file.")
     return target

@@ -13,11 +13,11 @@ VARIABLE = "_NUR_COMPLETE"
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print the script that completes commands and options in a shell.
+    """Print the shell script that completes commands and options.
 
     \b
     bash: nur completion bash > ~/.local/share/bash-completion/completions/nur
-    zsh:  nur completion zsh > ~/.zfunc/_nur   (a folder of your fpath)
+    zsh:  nur completion zsh > ~/.zfunc/_nur   (any folder of your fpath)
     fish: nur completion fish > ~/.config/fish/completions/nur.fish
     """  # noqa: D301  # \b keeps click from joining the lines
     from nur.entrypoints.cli.app import nur

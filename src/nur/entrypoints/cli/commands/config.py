@@ -7,7 +7,7 @@ import json
 import click
 from rich.table import Table
 
-from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli import render
 from nur.settings import Settings, load, masked
 
 
@@ -28,4 +28,4 @@ def command(as_json: bool) -> None:
     for name, field in Settings.model_fields.items():
         given = "yes" if name in settings.model_fields_set else ""
         table.add_row(name.upper(), str(values[name.upper()]), given, field.description or "")
-    showing.table(table)
+    render.table(table)

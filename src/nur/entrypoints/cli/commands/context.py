@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.client import data_dir_option, json_option, reading
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_existing_store
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("query", nargs=-1)
-@click.option("--project", help="This project, and what belongs to none.")
-@click.option("--max-tokens", type=click.IntRange(LEAST_TOKENS, MOST_TOKENS), default=DEFAULT_TOKENS, show_default=True)
-@click.option("--instructions-only", is_flag=True, help="The standing instructions alone.")
-@click.option("--include-sensitive", is_flag=True, help="Quote sensitive notes, too.")
+@click.option("--project", help="Only notes of this project, and notes without a project.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(LEAST_TOKENS, MOST_TOKENS),
+    default=DEFAULT_TOKENS,
+    show_default=True,
+    help="Maximum length of the brief.",
+)
+@click.option("--instructions-only", is_flag=True, help="Only the standing instructions.")
+@click.option("--include-sensitive", is_flag=True, help="Also quote sensitive notes.")
 @json_option
 @data_dir_option
 def command(query: tuple[str, ...], as_json: bool, data_dir: str | None, **options: Any) -> None:
-    """Print the brief that an agent starts a session with; QUERY adds passages about it."""
-    asked = {"query": " ".join(query) or None, **options}
+    """Print the brief that an agent starts a session with. QUERY adds passages about a topic."""
+    params = {"query": " ".join(query) or None, **options}
 
     async def ask(store: Store) -> Any:
-        return await store.call("GET", "/v2/context", params=asked)
+        return await store.call("GET", "/v2/context", params=params)
 
-    brief = reading(data_dir, ask)
+    brief = with_existing_store(data_dir, ask)
     if as_json:
-        showing.as_json({"text": "", "tokens": 0, "left_out": 0, "sections": []} if brief is None else brief)
+        render.as_json({"text": "", "tokens": 0, "left_out": 0, "sections": []} if brief is None else brief)
     else:
-        click.echo(showing.NOTHING_STORED if brief is None else brief["text"])
+        click.echo(render.NOTHING_STORED if brief is None else brief["text"])

@@ -12,36 +12,36 @@ import click
 from nur.domain.errors import BadRequest, Conflict, NotFound, NurError
 from nur.domain.kinds import KINDS
 from nur.domain.notes import Kind
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.client import data_dir_option, json_option, reading, with_store
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_existing_store, with_store
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
 
-#: Seconds to let the worker embed before this command leaves; the change is stored in any case.
+#: How long to wait for the worker to embed the note; the change is stored in any case.
 WAIT_SECONDS = 5
 
 
 @click.command()
 @click.argument("note_id")
 @click.option("--text", help="The new text; - reads standard input.")
-@click.option("--title", help="The new title; empty: none.")
-@click.option("--type", "sort", help="The new type; a memory's: preference, fact, project or decision.")
+@click.option("--title", help="The new title; an empty one removes it.")
+@click.option("--type", "note_type", help="The new type; for a memory preference, fact, project or decision.")
 @json_option
 @data_dir_option
 def command(
-    note_id: str, text: str | None, title: str | None, sort: str | None, as_json: bool, data_dir: str | None
+    note_id: str, text: str | None, title: str | None, note_type: str | None, as_json: bool, data_dir: str | None
 ) -> None:
-    """Change a note. Without options its text is opened in your editor (VISUAL, EDITOR).
+    """Change a note. Without options, opens its text in your editor (VISUAL, EDITOR).
 
-    Changes that others make meanwhile are not overwritten.
+    Changes that others make in the meantime are not overwritten.
     """
     note = _read(note_id, data_dir)
     change: dict[str, Any] = {}
     if title is not None:
         change["title"] = title or None
-    if sort is not None:
-        change["type"] = sort
+    if note_type is not None:
+        change["type"] = note_type
     if text is not None:
         change["text"] = sys.stdin.read().removesuffix("\n") if text == "-" else text
     if not change:
@@ -50,7 +50,7 @@ def command(
         click.echo("Nothing was changed.")
         return
     receipt = _change(note, change, data_dir)
-    showing.as_json(receipt) if as_json else click.echo(
+    render.as_json(receipt) if as_json else click.echo(
         f"{receipt['note_id']} {receipt['operation']}, {receipt['index_state']}"
     )
 
@@ -61,23 +61,23 @@ def _path(note_id: str) -> str:
 
 def _read(note_id: str, data_dir: str | None) -> dict[str, Any]:
     async def read(store: Store) -> dict[str, Any]:
-        found: dict[str, Any] = await store.call("GET", _path(note_id))
-        return found
+        fields: dict[str, Any] = await store.call("GET", _path(note_id))
+        return fields
 
-    note = reading(data_dir, read)
+    note = with_existing_store(data_dir, read)
     if note is None:
-        raise NotFound(showing.NOTHING_STORED)
+        raise NotFound(render.NOTHING_STORED)
     return note
 
 
 def _edited(note: dict[str, Any]) -> dict[str, str]:
-    """The text as it comes out of the editor; nothing where it is the same."""
+    """Open the note's text in the editor; returns the change, empty if the text is the same."""
     if not KINDS[Kind(note["kind"])].has_editable_text:
-        raise BadRequest(f"The text of {note['note_id']} changes by storing the {note['kind']} again.")
+        raise BadRequest(f"To change the text of {note['note_id']}, store the {note['kind']} again.")
     old = note["text"]
     new = click.edit(old, extension=".md")
     if new is not None and not old.endswith("\n"):
-        new = new.removesuffix("\n")  # editors end the last line
+        new = new.removesuffix("\n")  # editors add a final newline
     return {} if new is None or new == old else {"text": new}
 
 
@@ -91,14 +91,15 @@ def _change(note: dict[str, Any], change: dict[str, Any], data_dir: str | None) 
     try:
         return with_store(data_dir, write)
     except NurError as error:
-        kept = f" Your text is kept in {_keep(change['text'])}" if "text" in change else ""
+        saved = f" Your text is saved in {_save(change['text'])}" if "text" in change else ""
         if isinstance(error, Conflict):
-            changed = f"{note['note_id']} was changed by another writer meanwhile; nothing was written."
-            raise Conflict(changed + kept) from error
-        raise type(error)(f"{error}{kept}") from error
+            message = f"{note['note_id']} was changed by another writer in the meantime; nothing was written."
+            raise Conflict(message + saved) from error
+        raise type(error)(f"{error}{saved}") from error
 
 
-def _keep(text: str) -> str:
+def _save(text: str) -> str:
+    """Save the text in a temporary file that is not deleted; returns its path."""
     with tempfile.NamedTemporaryFile("w", prefix="nur-", suffix=".md", delete=False, encoding="utf-8") as file:
         file.write(text)
     return file.name

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from nur.evaluation.report import Report
     from nur.evaluation.run import Calibrated
 
-#: A terminal with fewer columns gets headers and intervals in two lines.
+#: Below this terminal width, headers and intervals are wrapped into two lines.
 NARROW = 140
-#: Without a terminal: wide enough for every column.
+#: Width without a terminal: enough for every column.
 WIDE = 200
 
 
@@ -39,51 +39,53 @@ WIDE = 200
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--self", "own", is_flag=True, help="Measure your own store, with questions drawn from it.")
 @click.option(
-    "--calibrate", is_flag=True, help="With --self: choose the relevance floor and keep it in the data folder."
+    "--calibrate", is_flag=True, help="With --self: choose the relevance floor and save it in the data folder."
 )
-@click.option(
-    "--together", is_flag=True, help="Load all sets into one store and ask each one's questions of all of it."
-)
+@click.option("--together", is_flag=True, help="Load all data sets into one store and search it with all questions.")
 @click.option(
     "--baseline",
     type=click.Choice(["lexical", "dense", "specification", "none"]),
     multiple=True,
     default=("lexical",),
     show_default=True,
-    help="What to compare with: BM25 alone, vectors alone, the first specification's fusion. Can be given again.",
+    help="Compare with BM25 alone, vectors alone or the first specification's fusion. May be repeated.",
 )
-@click.option("--by-category", is_flag=True, help="Also one row per category of questions.")
-@click.option("--halves", is_flag=True, help="Also one row per half: choose settings on one, confirm on the other.")
+@click.option("--by-category", is_flag=True, help="Add one row per category of questions.")
+@click.option("--halves", is_flag=True, help="Add one row per half: choose settings on one, confirm on the other.")
 @click.option(
     "--reliability",
     is_flag=True,
-    help="Also whether confidence can be believed, and how many hits are shown; --plot draws it instead.",
+    help="Add a table of how reliable confidence is, and of how many hits are shown; --plot then draws it.",
 )
-@click.option("--off-topic", is_flag=True, help="Also ask each question of another conversation, for AUROC.")
+@click.option("--off-topic", is_flag=True, help="Also ask each question in another conversation, for AUROC.")
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
     default=Mode.HYBRID.value,
     show_default=True,
-    help="Rankers asked.",
+    help="Rankers to use.",
 )
 @click.option(
-    "--max-chars", type=click.IntRange(100), default=DEFAULT_MAX_CHARS, show_default=True, help="Text of an answer."
+    "--max-chars",
+    type=click.IntRange(100),
+    default=DEFAULT_MAX_CHARS,
+    show_default=True,
+    help="Maximum characters of passages in a result.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1), help="Ask at most this many questions of each set, always the same ones."
+    "--limit", type=click.IntRange(1), help="Maximum questions per data set; the same sample is taken every time."
 )
 @click.option(
     "--chunking",
     type=click.Choice(["window", "sentences", "structure"]),
-    help="How documents are cut (CHUNKING_STRATEGY).",
+    help="How to chunk documents (CHUNKING_STRATEGY).",
 )
 @click.option(
-    "--folding", is_flag=True, help="Only: are rows that say different things folded into one hit, and true repeats?"
+    "--folding", is_flag=True, help="Only measure deduplication: how many true and false duplicates share one hit."
 )
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write every figure there.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write all figures here.")
 @click.option(
-    "--plot", "plot_file", type=click.Path(dir_okay=False, path_type=Path), help="Draw a bar chart there, as SVG."
+    "--plot", "plot_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a bar chart here, as SVG."
 )
 @click.option(
     "--data-dir", type=click.Path(file_okay=False), help="With --self: folder that holds the store (NUR_DATA_DIR)."
@@ -92,7 +94,7 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
     """Measure how well search finds the right passage.
 
     PATH is a data set (a folder with meta.json, corpus.jsonl.gz and queries.jsonl.gz) or a folder of data sets. Each is
-    loaded into a temporary store; your own is not touched.
+    loaded into a temporary store; your own store is not touched.
     """
     _check(paths, options)
     if options["folding"]:
@@ -119,7 +121,7 @@ def command(paths: tuple[Path, ...], json_file: Path | None, plot_file: Path | N
 
 
 def _remarks(reports: list[Report], *, off_topic: bool) -> Iterator[str]:
-    """What is said below the tables."""
+    """Lines below the tables."""
     if off_topic:
         yield from filter(None, map(injection_line, reports))
     for report in reports:
@@ -140,7 +142,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
 
 
 async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Report], str | None]:
-    """The reports, and the result of a calibration."""
+    """The reports, and the result of a calibration in words."""
     wanted = Wanted(
         baselines=tuple(name for name in dict.fromkeys(options["baseline"]) if name != "none"),
         mode=Mode(options["mode"]),
@@ -157,29 +159,29 @@ async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[l
             return await evaluate_together(folders, wanted, progress), None
         if not options["own"]:
             return [await evaluate(folder, wanted, progress) for folder in folders], None
-        place = {"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}
-        settings = load_settings(**place, trace_retention_days=0)  # these searches are never explained
+        folder = {"nur_data_dir": options["data_dir"]} if options["data_dir"] else {}
+        settings = load_settings(**folder, trace_retention_days=0)  # nobody explains these searches
         report, calibrated = await evaluate_own(settings, wanted, progress, calibrate=options["calibrate"])
-        return [report], None if calibrated is None else _told(calibrated)
+        return [report], None if calibrated is None else _describe(calibrated)
 
 
-def _told(calibrated: Calibrated) -> str:
-    """What was found and where it is kept, in words."""
+def _describe(calibrated: Calibrated) -> str:
+    """The result of a calibration and where it was saved, in words."""
     found, profile = calibrated.found, calibrated.calibration
     if calibrated.path is None:
         return (
-            f"Nothing was written: with fewer than {LEAST_QUESTIONS} questions the result would mean too little. "
+            f"Nothing was written: fewer than {LEAST_QUESTIONS} questions are too few for a calibration. "
             f"The relevance floor stays at {profile.floor}."
         )
-    apart = f"The score separates known items from off-topic questions with AUROC {figure(found.auroc)}."
+    separation = f"The score separates known items from off-topic questions with AUROC {figure(found.auroc)}."
     floor = (
-        f"Relevance floor {found.floor}: it turns away {found.turned_away:.0%} of the off-topic questions and loses "
+        f"Relevance floor {found.floor}: it rejects {found.turned_away:.0%} of the off-topic questions and loses "
         f"{found.lost:.0%} of the known items."
         if found.floor is not None
-        else "No relevance floor: none turns away enough off-topic questions without losing answers."
+        else "No relevance floor: none rejects enough off-topic questions without losing answers."
     )
-    kept = f"Cosine weight {profile.cosine_weight} (kept). Written to {calibrated.path}"
-    return "\n".join([apart, floor, kept])
+    saved = f"Cosine weight {profile.cosine_weight} (unchanged). Written to {calibrated.path}"
+    return "\n".join([separation, floor, saved])
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ import click
 
 from nur.domain.errors import BadRequest, Unavailable
 from nur.domain.records import End, decode
-from nur.entrypoints.cli.client import data_dir_option, reading
+from nur.entrypoints.cli.client import data_dir_option, with_existing_store
 from nur.entrypoints.cli.markdown_export import export_markdown
 from nur.entrypoints.cli.new_file import new_file
 from nur.entrypoints.cli.progress import shown_progress
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 MARKDOWN = "markdown"
-#: The last line is shorter.
-_TAIL = 200
+#: Bytes kept to read the last line from, which is shorter.
+_TAIL_BYTES = 200
 
 
 @click.command()
-@click.option("--output", default=STDOUT, metavar="PATH", help="The file or folder to write; - is standard output.")
+@click.option("--output", default=STDOUT, metavar="PATH", help="File or folder to write; - is standard output.")
 @click.option(
     "--format",
     "name",
@@ -40,15 +40,15 @@ _TAIL = 200
 )
 @data_dir_option
 def command(output: str, name: str, data_dir: str | None) -> None:
-    """Write everything stored, with previous texts and the trash, one JSON object a line: nur import reads it again.
+    """Export everything stored, with previous texts and the trash, as one JSON object per line, for nur import.
 
-    Vectors are not part of it: they are made again. A copy with vectors is a backup. In Markdown each active note is a
-    file whose front matter has its id and fields; previous texts and the trash are left out.
+    Vectors are not exported: nur import embeds the notes again; nur backup keeps them. In Markdown each active note is
+    a file with its id and fields in the front matter, without previous texts and the trash.
     """
     if name == MARKDOWN and output == STDOUT:
-        raise BadRequest("Name a folder: nur export --format markdown --output notes")
+        raise BadRequest("Give a folder: nur export --format markdown --output notes")
     if output == STDOUT and sys.stdout.isatty():
-        raise BadRequest("Name a file: nur export --output notes.jsonl")
+        raise BadRequest("Give a file: nur export --output notes.jsonl")
 
     async def export(store: Store) -> int:
         if name == MARKDOWN:
@@ -56,7 +56,7 @@ def command(output: str, name: str, data_dir: str | None) -> None:
         with _opened(output) as file:
             return await _write(store, file)
 
-    notes = reading(data_dir, export)
+    notes = with_existing_store(data_dir, export)
     if notes is None:
         raise BadRequest(NOTHING_STORED)
     click.echo(f"{notes} notes exported", err=True)
@@ -67,19 +67,19 @@ def _opened(output: str) -> AbstractContextManager[IO[bytes]]:
 
 
 async def _write(store: Store, file: IO[bytes]) -> int:
-    """Write all lines and return the number of notes. Raises Unavailable when the end is missing."""
+    """Write all lines and return the number of notes. Raises Unavailable if the last line is missing."""
     tail = b""
     with shown_progress() as progress:
         task = progress.add_task("notes", total=None)
         async for piece in store.export():
             file.write(piece)
-            tail = (tail + piece)[-_TAIL:]
+            tail = (tail + piece)[-_TAIL_BYTES:]
             progress.update(task, advance=piece.count(b"\n"))
     file.flush()
-    return _notes(tail)
+    return _note_count(tail)
 
 
-def _notes(tail: bytes) -> int:
+def _note_count(tail: bytes) -> int:
     last: Any = None
     lines = tail.splitlines()
     if lines:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 @click.argument("note_id", nargs=-1, required=True)
 @data_dir_option
 def command(note_id: tuple[str, ...], data_dir: str | None) -> None:
-    """Move notes to the trash: nothing finds them from then on. They can be restored for 30 days."""
+    """Move notes to the trash: searches no longer find them. They can be restored for 30 days."""
 
     async def delete(store: Store) -> None:
         for name in note_id:
             await store.call("DELETE", f"/v2/notes/{quote(name, safe='')}")
-            click.echo(f"{name} deleted; bring it back with: nur restore-note {name}")
+            click.echo(f"{name} deleted. To undo: nur restore-note {name}")
 
     with_store(data_dir, delete)

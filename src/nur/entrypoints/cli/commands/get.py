@@ -8,8 +8,8 @@ from urllib.parse import quote
 import click
 
 from nur.domain.errors import NotFound
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.client import data_dir_option, json_option, reading
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_existing_store
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("note_id")
-@click.option("--chunks", is_flag=True, help="List its chunks, too.")
+@click.option("--chunks", is_flag=True, help="Also list its chunks.")
 @json_option
 @data_dir_option
 def command(note_id: str, chunks: bool, as_json: bool, data_dir: str | None) -> None:
@@ -26,7 +26,7 @@ def command(note_id: str, chunks: bool, as_json: bool, data_dir: str | None) -> 
     async def read(store: Store) -> Any:
         return await store.call("GET", f"/v2/notes/{quote(note_id, safe='')}", params={"chunks": chunks})
 
-    found = reading(data_dir, read)
-    if found is None:
-        raise NotFound(showing.NOTHING_STORED)
-    showing.as_json(found) if as_json else showing.note(found)
+    note = with_existing_store(data_dir, read)
+    if note is None:
+        raise NotFound(render.NOTHING_STORED)
+    render.as_json(note) if as_json else render.note(note)

@@ -14,9 +14,9 @@ from nur.entrypoints.hooks.run import main
 @click.argument("event")
 @data_dir_option
 def command(client: str, event: str, data_dir: str | None) -> None:
-    """Handle one event of a client's session: nur connect CLIENT --hooks writes this into its configuration.
+    """Handle one event of a client's session. Clients run it, once nur connect CLIENT --hooks has installed it.
 
-    Reads the event as JSON from standard input and prints what the client shows the model. Whatever goes wrong, it
-    prints nothing and ends with exit code 0; hooks.log in the data folder has the reason.
+    Reads the event as JSON from standard input and prints the text that the client passes to the model. On any error
+    it prints nothing and exits with code 0, so that no prompt is blocked; hooks.log in the data folder has the reason.
     """
     main([client, event, *(["--data-dir", data_dir] if data_dir else [])])

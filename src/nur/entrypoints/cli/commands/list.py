@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.client import data_dir_option, json_option, reading
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.client import data_dir_option, json_option, with_existing_store
 
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
@@ -20,17 +20,17 @@ PAGE = 200
     "--kind",
     multiple=True,
     type=click.Choice(["memory", "turn", "artifact", "note", "event"]),
-    help="These kinds alone; may be given again.",
+    help="Only notes of this kind; may be repeated.",
 )
-@click.option("--type", "sort", help="This type alone.")
-@click.option("--project", help="This project alone.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most notes to list.")
-@click.option("--trash", is_flag=True, help="What was deleted and can be restored.")
+@click.option("--type", "note_type", help="Only notes of this type.")
+@click.option("--project", help="Only notes of this project.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum number of notes.")
+@click.option("--trash", is_flag=True, help="List deleted notes that can be restored.")
 @json_option
 @data_dir_option
 def command(
     kind: tuple[str, ...],
-    sort: str | None,
+    note_type: str | None,
     project: str | None,
     limit: int,
     trash: bool,
@@ -43,21 +43,21 @@ def command(
         if trash:
             answer = await store.call("GET", "/v2/admin/trash", params={"limit": min(limit, PAGE)})
             return list(answer["notes"])
-        found: list[dict[str, Any]] = []
+        notes: list[dict[str, Any]] = []
         cursor = None
-        while len(found) < limit:
-            params = {"kind": kind, "type": sort, "project": project, "limit": min(PAGE, limit - len(found))}
+        while len(notes) < limit:
+            params = {"kind": kind, "type": note_type, "project": project, "limit": min(PAGE, limit - len(notes))}
             page = await store.call("GET", "/v2/notes", params={**params, "cursor": cursor})
-            found += page["notes"]
+            notes += page["notes"]
             cursor = page["next_cursor"]
             if cursor is None:
                 break
-        return found
+        return notes
 
-    found = reading(data_dir, read)
+    notes = with_existing_store(data_dir, read)
     if as_json:
-        showing.as_json(found or [])
-    elif found is None:
-        click.echo(showing.NOTHING_STORED)
+        render.as_json(notes or [])
+    elif notes is None:
+        click.echo(render.NOTHING_STORED)
     else:
-        showing.notes(found)
+        render.notes(notes)

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--to", "target", required=True, metavar="URL", help="postgresql://user:password@host/name, or a folder.")
+@click.option(
+    "--to", "target", required=True, metavar="URL", help="Target: postgresql://user:password@host/name, or a folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest as JSON.")
 @data_dir_option
 def command(target: str, as_json: bool, data_dir: str | None) -> None:
-    """Copy the store to PostgreSQL, or from PostgreSQL to a SQLite file; servers must be stopped.
+    """Copy the store to PostgreSQL, or from PostgreSQL to a SQLite file. Stop all servers first.
 
-    Vectors, versions, traces and everything else go along; nothing is embedded again. The source stays as it is.
-    Stopped half-way, the next run goes on.
+    Copies everything, vectors, versions and traces included, and embeds nothing again. The source is not changed. An
+    interrupted copy continues with the next run.
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
     quiet = as_json or not sys.stderr.isatty()

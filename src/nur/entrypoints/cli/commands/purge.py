@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("note_id", nargs=-1, required=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @data_dir_option
 def command(note_id: tuple[str, ...], yes: bool, data_dir: str | None) -> None:
     """Erase notes for good, deleted or not, with their previous texts. This cannot be undone."""

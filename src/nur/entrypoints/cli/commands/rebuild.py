@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nur.domain.errors import NurError
-from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.settings import load
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
 
 PATH = "/v2/admin/index/rebuild"
-LOOK_EVERY_SECONDS = 0.2
-_AT_WORK = ("running", "rechunking")
+POLL_SECONDS = 0.2
+_RUNNING = ("running", "rechunking")
 
 
 @click.command()
-@click.option("--rechunk", is_flag=True, help="Chunk notes again whose chunking policy changed.")
+@click.option("--rechunk", is_flag=True, help="Also rechunk the notes whose chunking policy changed.")
 @click.option(
-    "--wipe-foreign", metavar="NAME", help="First delete this collection of Chroma or Qdrant, which is not ours."
+    "--wipe-foreign", metavar="NAME", help="First delete this Chroma or Qdrant collection, which Nur did not create."
 )
-@click.option("--yes", is_flag=True, help="Do not ask before a collection is deleted.")
+@click.option("--yes", is_flag=True, help="Do not ask before deleting a collection.")
 @json_option
 @data_dir_option
 def command(rechunk: bool, wipe_foreign: str | None, yes: bool, as_json: bool, data_dir: str | None) -> None:
-    """Rebuild the vector index from stored vectors: no embedding call is made, and searches go on.
+    """Rebuild the vector index from stored vectors, without embedding calls and while searches go on.
 
-    Interrupted, it goes on in the background of the next server.
+    If interrupted, the next server continues in the background.
     """
     if wipe_foreign is not None:
         if not yes:
-            click.confirm(f"Delete the collection '{wipe_foreign}' with all that is in it?", abort=True)
+            click.confirm(f"Delete the collection '{wipe_foreign}' and everything in it?", abort=True)
         _wipe(wipe_foreign, data_dir)
     report = with_store(data_dir, lambda store: _rebuild(store, rechunk=rechunk, quiet=as_json))
     if as_json:
-        showing.as_json(report)
+        render.as_json(report)
     else:
         click.echo(
-            f"{report['rebuilt']} of {report['chunks']} chunks rebuilt, {report['missing_vectors']} wait for vectors, "
-            f"{report['errors']} errors" + (f", {report['rechunked']} notes chunked again" if rechunk else "")
+            f"{report['rebuilt']} of {report['chunks']} chunks rebuilt, {report['missing_vectors']} without vectors, "
+            f"{report['errors']} errors" + (f", {report['rechunked']} notes rechunked" if rechunk else "")
         )
     if report["state"] == "failed":
         raise NurError(f"The rebuild failed: {report['error']}")
@@ -64,8 +64,8 @@ async def _rebuild(store: Store, *, rechunk: bool, quiet: bool) -> Any:
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
         bar = progress.add_task("chunks", total=None)
-        while report["state"] in _AT_WORK:
-            await asyncio.sleep(LOOK_EVERY_SECONDS)
+        while report["state"] in _RUNNING:
+            await asyncio.sleep(POLL_SECONDS)
             report = await store.call("GET", PATH)
             progress.update(bar, completed=report["rebuilt"], total=report["chunks"] or None)
     return report

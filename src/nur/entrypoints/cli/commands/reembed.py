@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from nur.domain.errors import BadRequest, NurError
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.client import data_dir_option, json_option, reach
-from nur.entrypoints.stdio.locate import running
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.client import data_dir_option, json_option, open_store
+from nur.entrypoints.stdio.locate import running_server
 from nur.observability import events
 from nur.settings import load
 
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
     from nur.settings import Settings
 
 PATH = "/v2/admin/embedding"
-LOOK_EVERY_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--to", metavar="MODEL", help="models, local, openai, or provider:model:dimensions.")
-@click.option("--purge-old", is_flag=True, help="Forget the vectors of all models but the store's own: no way back.")
-@click.option("--yes", is_flag=True, help="Do not ask before vectors are forgotten.")
+@click.option("--to", metavar="MODEL", help="The new model: models, local, openai, or provider:model:dimensions.")
+@click.option("--purge-old", is_flag=True, help="Delete the vectors of all models but the store's. Cannot be undone.")
+@click.option("--yes", is_flag=True, help="Do not ask before deleting vectors.")
 @json_option
 @data_dir_option
 def command(to: str | None, purge_old: bool, yes: bool, as_json: bool, data_dir: str | None) -> None:
-    """Embed everything with another model while the current one serves, and switch to it in one step.
+    """Embed everything with another model while the current one serves, then switch to it in one step.
 
-    A running server does it in the background and goes on answering; without one this process does it. Interrupted, it
-    goes on where it was. The old vectors stay: naming the old model switches back, until --purge-old.
+    A running server does this in the background; without one, this process does it. An interrupted run continues where
+    it stopped. The old vectors are kept, so that --to with the old model switches back, until --purge-old.
     """
     if to is None and not purge_old:
-        raise BadRequest("Name a model with --to, or forget old vectors with --purge-old.")
+        raise BadRequest("Choose a model with --to, or delete old vectors with --purge-old.")
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
     events.configure("ERROR", settings.log_format)
     if to is not None:
         result = asyncio.run(_reembed(settings, to, quiet=as_json))
-        showing.as_json(result) if as_json else _show(result)
+        render.as_json(result) if as_json else _show(result)
         if not result["switched"]:
-            raise NurError(f"Nothing was switched: {result['error']} Run the command again to go on.")
+            raise NurError(f"The model was not switched: {result['error']} Run the command again to continue.")
     if purge_old:
         if not yes:
-            click.confirm("Forget the vectors of all models but the store's own?", abort=True)
+            click.confirm("Delete the vectors of all models but the store's?", abort=True)
         for version, vectors in asyncio.run(_purge(settings)).items():
-            click.echo(f"{vectors} vectors of {version} forgotten", err=as_json)
+            click.echo(f"{vectors} vectors of {version} deleted", err=as_json)
 
 
 async def _reembed(settings: Settings, to: str, *, quiet: bool) -> dict[str, Any]:
@@ -65,49 +65,49 @@ async def _reembed(settings: Settings, to: str, *, quiet: bool) -> dict[str, Any
         def progress(done: int, total: int) -> None:
             bars.update(bar, completed=done, total=total or None)
 
-        if await asyncio.to_thread(running, settings.nur_data_dir) is None:
-            return await _here(settings, to, progress)
-        async with reach(settings) as store:
-            return await _there(store, to, progress)
+        if await asyncio.to_thread(running_server, settings.nur_data_dir) is None:
+            return await _reembed_here(settings, to, progress)
+        async with open_store(settings) as store:
+            return await _reembed_on_server(store, to, progress)
 
 
-async def _here(settings: Settings, to: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Without a server: the store is opened as it is, whatever model the settings ask for."""
+async def _reembed_here(settings: Settings, to: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Re-embed in this process, whatever model the settings name."""
     from nur.entrypoints.cli.reembedding import reembedding
 
     async with reembedding(settings, to) as (reembed, existing):
         return asdict(await reembed(existing, progress))
 
 
-async def _there(store: Store, to: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Let the server do it, and look on until it has switched."""
-    stands = await store.call("POST", PATH, {"to": to})
-    before, wanted = stands["embedding_version"], stands["to_version"]
-    while stands["state"] in ("embedding", "switching"):
-        await asyncio.sleep(LOOK_EVERY_SECONDS)
-        stands = await store.call("GET", PATH)
-        progress(stands["done"], stands["total"])
-    result = {"from_version": before, "to_version": wanted or before, "embedded": 0, "comparison": None}
-    if stands["embedding_version"] == wanted:
-        result = dict(stands["last"])
-    return {**result, "switched": stands["state"] != "failed", "error": stands["error"]}
+async def _reembed_on_server(store: Store, to: str, progress: Callable[[int, int], None]) -> dict[str, Any]:
+    """Start the job on the server and wait until it has switched or failed."""
+    status = await store.call("POST", PATH, {"to": to})
+    before, target = status["embedding_version"], status["to_version"]
+    while status["state"] in ("embedding", "switching"):
+        await asyncio.sleep(POLL_SECONDS)
+        status = await store.call("GET", PATH)
+        progress(status["done"], status["total"])
+    result = {"from_version": before, "to_version": target or before, "embedded": 0, "comparison": None}
+    if status["embedding_version"] == target:
+        result = dict(status["last"])
+    return {**result, "switched": status["state"] != "failed", "error": status["error"]}
 
 
 async def _purge(settings: Settings) -> dict[str, int]:
-    async with reach(settings) as store:
+    async with open_store(settings) as store:
         forgotten: dict[str, int] = (await store.call("POST", f"{PATH}/purge"))["forgotten"]
         return forgotten
 
 
 def _show(result: dict[str, Any]) -> None:
     if result["to_version"] == result["from_version"]:
-        click.echo(f"The store's model is {result['to_version']} already.")
+        click.echo(f"The store's model is already {result['to_version']}.")
         return
     click.echo(f"{result['embedded']} chunks embedded with {result['to_version']}")
-    if found := result["comparison"]:
+    if comparison := result["comparison"]:
         click.echo(
-            f"{found['questions']} questions: {found['same_top']:.0%} of the ten best are the same as before; "
-            f"{found['found_itself']:.0%} found the chunk that they were taken from"
+            f"{comparison['questions']} questions: {comparison['same_top']:.0%} of the ten best hits are the same as "
+            f"before; {comparison['found_itself']:.0%} of the questions found the chunk they were taken from"
         )
     if result["switched"]:
-        click.echo(f"The store's model is {result['to_version']}. Back: nur reembed --to {result['from_version']}")
+        click.echo(f"The store's model is {result['to_version']}. To undo: nur reembed --to {result['from_version']}")

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("note_id", nargs=-1, required=True)
-@click.option("--undo", is_flag=True, help="It is not resolved after all.")
+@click.option("--undo", is_flag=True, help="Mark them as open again.")
 @data_dir_option
 def command(note_id: tuple[str, ...], undo: bool, data_dir: str | None) -> None:
-    """Mark notes as resolved. One that is kept `until_resolved` goes to the trash with that."""
+    """Mark notes as resolved. A note with the retention `until_resolved` then moves to the trash."""
 
     async def resolve(store: Store) -> None:
         for name in note_id:

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file")
-@click.option("--check", is_flag=True, help="Verify the backup, and restore nothing.")
-@click.option("--other-store", is_flag=True, help="Replace the folder's store though the backup is of another one.")
+@click.option("--check", is_flag=True, help="Verify the backup, but restore nothing.")
+@click.option("--other-store", is_flag=True, help="Replace the store even if the backup is of another store.")
 @click.option("--ask-passphrase", is_flag=True, help="Ask for the passphrase of an encrypted backup.")
-@click.option("--yes", is_flag=True, help="Do not ask before the store is replaced.")
+@click.option("--yes", is_flag=True, help="Do not ask before replacing the store.")
 @data_dir_option
 def command(file: str, check: bool, other_store: bool, ask_passphrase: bool, yes: bool, data_dir: str | None) -> None:
-    """Verify the backup FILE, then put it in the place of the data folder's store; the server must be stopped.
+    """Verify the backup FILE and replace the data folder's store with it. Stop the server first.
 
-    The previous store is kept in the folder, under before-restore-….
+    The previous store is kept in the data folder as before-restore-….
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
     require_file(settings)
@@ -51,7 +51,7 @@ def _check(path: Path, secret: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="nur-check-", dir=path.parent) as folder, shown_progress() as progress:
         task = progress.add_task("verifying", total=None)
         manifest = check_backup(path, secret, Path(folder), lambda size: progress.update(task, advance=size))
-    click.echo(f"{path} is sound: {manifest.notes} notes, made {manifest.created_at}, schema {manifest.schema}")
+    click.echo(f"{path} is valid: {manifest.notes} notes, made {manifest.created_at}, schema {manifest.schema}")
 
 
 def _restore(settings: Settings, path: Path, secret: str | None, *, other_store: bool) -> None:
@@ -68,4 +68,4 @@ def _restore(settings: Settings, path: Path, secret: str | None, *, other_store:
     manifest = restored.manifest
     click.echo(f"{manifest.notes} notes restored to {settings.nur_data_dir}, as they were at {manifest.created_at}")
     if restored.aside is not None:
-        click.echo(f"The previous store is in {restored.aside}; delete it when all is well.")
+        click.echo(f"The previous store is in {restored.aside}; delete it when you no longer need it.")

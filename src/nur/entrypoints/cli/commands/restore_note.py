@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.argument("note_id", nargs=-1, required=True)
 @data_dir_option
 def command(note_id: tuple[str, ...], data_dir: str | None) -> None:
-    """Bring notes back from the trash, under their ids. `nur list --trash` shows what is there."""
+    """Restore notes from the trash, under their ids. `nur list --trash` lists them."""
 
     async def restore(store: Store) -> None:
         for name in note_id:

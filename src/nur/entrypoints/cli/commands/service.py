@@ -13,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from nur.domain.errors import BadConfiguration, NurError
-from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option
 from nur.entrypoints.cli.clients.entry import program
 from nur.entrypoints.cli.clients.table import Folders
 from nur.entrypoints.cli.running import LOG
 from nur.entrypoints.cli.supervisors.table import SUPERVISORS, SupervisedServer, Supervisor, commands
-from nur.entrypoints.stdio.locate import running
+from nur.entrypoints.stdio.locate import running_server
 from nur.settings import from_environment, load
 
 if TYPE_CHECKING:
@@ -32,41 +32,41 @@ NOT_RUNNING = 1
 
 @click.group()
 def command() -> None:
-    """Keep the server running: start it at login, and again when it fails."""
+    """Keep the server running: start it at login, and restart it when it fails."""
 
 
 @command.command()
-@click.option("--print", "only_print", is_flag=True, help="Print the file, write nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Print the service file instead of installing it.")
 @data_dir_option
 def install(only_print: bool, data_dir: str | None) -> None:
-    """Install the service, or bring it up to date, and start it.
+    """Install or update the service, and start it.
 
-    It gets the settings that are in the environment now; nur.toml is read again at each start.
+    The service gets the settings of the current environment; nur.toml is read at each start.
     """
     supervisor, folders = _supervisor(), Folders.here()
     folder = load(**({"nur_data_dir": data_dir} if data_dir else {})).nur_data_dir.absolute()
     env = {name: value for name, value in from_environment().items() if name != "NUR_DATA_DIR"}
     if env and not supervisor.takes_env:
         names = ", ".join(sorted(env))
-        click.echo(f"The task has the settings of your user's environment: set {names} there.", err=True)
+        click.echo(f"The task runs with your user's environment: set {names} there.", err=True)
     job = SupervisedServer([*program(), "serve", "--quiet", "--data-dir", str(folder)], env, folder / LOG)
     content = supervisor.render(job)
     if only_print:
         click.echo(content.decode(supervisor.encoding), nl=False)
         return
     file = folders.path(supervisor.file)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # systemd does not make the log's folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # systemd does not create the log's folder
     _write(file, content)
-    click.echo(f"{supervisor.title} starts the server at login, and again when it fails: {file}")
-    if running(folder) is not None:
-        click.echo("A server of this data folder runs already. The service takes over when it ends: nur stop")
+    click.echo(f"{supervisor.title} starts the server at login, and restarts it when it fails: {file}")
+    if running_server(folder) is not None:
+        click.echo("A server of this data folder is already running. The service takes over when it stops: nur stop")
     if _run(supervisor, supervisor.install, folders):
-        click.echo("nur status shows whether it answers." + (f"\n{supervisor.hint}" if supervisor.hint else ""))
+        click.echo("To see whether it answers: nur status" + (f"\n{supervisor.hint}" if supervisor.hint else ""))
 
 
 @command.command()
 def uninstall() -> None:
-    """Stop the service and take it out. What is stored stays."""
+    """Stop and remove the service. Stored notes are kept."""
     supervisor, folders = _supervisor(), Folders.here()
     file = folders.path(supervisor.file)
     if not file.exists():
@@ -75,13 +75,13 @@ def uninstall() -> None:
     _run(supervisor, supervisor.uninstall, folders)
     file.unlink()
     _run(supervisor, supervisor.afterwards, folders)
-    click.echo(f"The service is uninstalled: {file} is deleted. What is stored stays.")
+    click.echo(f"The service is uninstalled: {file} was deleted. Stored notes are kept.")
 
 
 @command.command()
 @click.pass_context
 def status(ctx: click.Context) -> None:
-    """Show whether the service is installed and runs. Exit code 0: it runs; 1: it does not."""
+    """Show whether the service is installed and running. Exit code 0: it runs; 1: it does not."""
     supervisor, folders = _supervisor(), Folders.here()
     file = folders.path(supervisor.file)
     if not file.exists():
@@ -95,19 +95,19 @@ def status(ctx: click.Context) -> None:
     shown = Table(box=None, pad_edge=False, show_header=False)
     shown.add_row("installed", Text(str(file)))
     shown.add_row("state", state)
-    showing.table(shown)
+    render.table(shown)
     ctx.exit(0 if state == "running" else NOT_RUNNING)
 
 
 def _supervisor() -> Supervisor:
     platform = next((name for name in SUPERVISORS if sys.platform.startswith(name)), None)
     if platform is None:
-        raise BadConfiguration(f"There is no service for {sys.platform}: let its own supervisor run nur serve.")
+        raise BadConfiguration(f"nur service does not support {sys.platform}: let its own supervisor run nur serve.")
     return SUPERVISORS[platform]
 
 
 def _write(file: Path, content: bytes) -> None:
-    """For our eyes alone: settings may be keys."""
+    """Write a file that only its owner can read: its settings may include keys."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)
@@ -118,17 +118,17 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _run(supervisor: Supervisor, steps: Sequence[str], folders: Folders) -> bool:
-    """Run the steps; if their program is missing, print what to run instead. Raises NurError if a step fails."""
+    """Run the steps; if their program is missing, print them instead. Raises NurError if a step fails."""
     todo = commands(supervisor, steps, folders)
     if todo and shutil.which(todo[0][1][0]) is None:
-        click.echo(f"There is no {todo[0][1][0]} here. Where there is one, run:")
+        click.echo(f"There is no {todo[0][1][0]} here. Where it is available, run:")
         for _, words in todo:
             click.echo(f"  {shlex.join(words)}")
         return False
     for may_fail, words in todo:
-        found = _call(words)
-        if found.returncode and not may_fail:
-            reason = (found.stderr or found.stdout).strip() or f"exit code {found.returncode}"
+        done = _call(words)
+        if done.returncode and not may_fail:
+            reason = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
             raise NurError(f"{shlex.join(words)} failed: {reason}")
     return True
 

@@ -9,9 +9,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from nur.entrypoints.cli import render as showing
+from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
-from nur.entrypoints.cli.running import find
+from nur.entrypoints.cli.running import answering_server
 from nur.settings import load
 
 if TYPE_CHECKING:
@@ -28,21 +28,21 @@ HOW_TO_START = "Start one: nur serve. To keep it running: nur service install"
 @data_dir_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool, data_dir: str | None) -> None:
-    """Show the running server: address, process, health, what is stored, what waits to be indexed.
+    """Show the running server: address, process, health, number of notes, indexing backlog.
 
-    Exit code 0: it runs and can be used; 1: none runs, or its store cannot be used.
+    Exit code 0: it runs and is usable; 1: no server runs, or its store is unusable.
     """
     folder = load(**({"nur_data_dir": data_dir} if data_dir else {})).nur_data_dir
-    server = find(folder)
+    server = answering_server(folder)
     if server is None:
         if as_json:
-            showing.as_json({"running": False, "data_dir": str(folder)})
+            render.as_json({"running": False, "data_dir": str(folder)})
         else:
             click.echo(f"No server runs for {folder}. {HOW_TO_START}")
         ctx.exit(NOT_RUNNING)
-    found = {**_identity(server), "data_dir": str(folder), **with_store(data_dir, _health)}
-    showing.as_json(found) if as_json else _show(found)
-    ctx.exit(NOT_RUNNING if found["health"] == "unhealthy" else 0)
+    status = {**_identity(server), "data_dir": str(folder), **with_store(data_dir, _health)}
+    render.as_json(status) if as_json else _show(status)
+    ctx.exit(NOT_RUNNING if status["health"] == "unhealthy" else 0)
 
 
 def _identity(server: ServerFacts) -> dict[str, Any]:
@@ -57,28 +57,28 @@ def _identity(server: ServerFacts) -> dict[str, Any]:
 
 
 async def _health(store: Store) -> dict[str, Any]:
-    report = await store.call("GET", "/health", also=UNHEALTHY_STATUS)
-    found = {"health": report["status"], "checks": report["checks"]}
+    report = await store.call("GET", "/health", accept_status=UNHEALTHY_STATUS)
+    health = {"health": report["status"], "checks": report["checks"]}
     if report["checks"]["store"]["status"] != "healthy":
-        return {**found, "notes": None, "backlog": None}
+        return {**health, "notes": None, "backlog": None}
     outbox = await store.call("GET", "/v2/admin/outbox")
     notes = (await store.call("GET", "/v2/admin/stats"))["notes"]
-    return {**found, "notes": notes, "backlog": {"pending": outbox["pending"], "dead": outbox["dead"]}}
+    return {**health, "notes": notes, "backlog": {"pending": outbox["pending"], "dead": outbox["dead"]}}
 
 
-def _show(found: dict[str, Any]) -> None:
-    checks = found["checks"]
+def _show(status: dict[str, Any]) -> None:
+    checks = status["checks"]
     rows = {
-        "server": f"{found['url']} (MCP at {found['url']}/mcp)",
-        "process": f"{found['pid']}, version {found['version']}",
-        "started": f"{showing.when(found['started_at'])}, {_duration(found['uptime_seconds'])} ago",
-        "data": found["data_dir"],
-        "health": found["health"],
+        "server": f"{status['url']} (MCP at {status['url']}/mcp)",
+        "process": f"{status['pid']}, version {status['version']}",
+        "started": f"{render.when(status['started_at'])}, {_duration(status['uptime_seconds'])} ago",
+        "data": status["data_dir"],
+        "health": status["health"],
         "store": _check(checks["store"]),
         "index": f"{checks['index']['name']}, {_check(checks['index'])}",
         "embedder": f"{checks['embedder']['model']}, {_check(checks['embedder'])}",
-        "notes": _notes(found["notes"]),
-        "backlog": _backlog(found["backlog"]),
+        "notes": _notes(status["notes"]),
+        "backlog": _backlog(status["backlog"]),
     }
     shown = Table(box=None, pad_edge=False, show_header=False)
     shown.add_column(no_wrap=True)
@@ -86,7 +86,7 @@ def _show(found: dict[str, Any]) -> None:
     for name, value in rows.items():
         if value is not None:
             shown.add_row(Text(name, style="bold"), Text(value))
-    showing.table(shown)
+    render.table(shown)
 
 
 def _check(check: dict[str, Any]) -> str:
@@ -102,12 +102,12 @@ def _notes(notes: dict[str, int] | None) -> str | None:
 def _backlog(backlog: dict[str, int] | None) -> str | None:
     if backlog is None:
         return None
-    given_up = f", {backlog['dead']} given up (run nur doctor for the reason)" if backlog["dead"] else ""
-    return f"{backlog['pending']} to be indexed{given_up}"
+    failed = f", {backlog['dead']} failed (nur doctor shows why)" if backlog["dead"] else ""
+    return f"{backlog['pending']} to be indexed{failed}"
 
 
 def _duration(seconds: int) -> str:
-    """In the two largest units: 2 d 3 h, 5 min 2 s."""
+    """The duration in its two largest units: 2 d 3 h, 5 min 2 s."""
     parts: list[str] = []
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
         count, seconds = divmod(seconds, size)

@@ -14,7 +14,7 @@ from nur.entrypoints.stdio.locate import locate
 from nur.entrypoints.stdio.relay import Relay
 from nur.settings import load
 
-AUTO = "auto"  #: as NUR_PROJECT: the repository that the client works in
+AUTO = "auto"  #: value of NUR_PROJECT: use the name of the repository that the client works in
 
 
 @click.command()
@@ -22,7 +22,7 @@ AUTO = "auto"  #: as NUR_PROJECT: the repository that the client works in
 def command(data_dir: str | None) -> None:
     """Speak MCP on standard input and output, for clients that start their servers.
 
-    Relays to the data folder's running server. When there is none it starts one, which leaves after 15 idle minutes.
+    Relays messages to the data folder's running server. If none runs, it starts one, which exits after 15 idle minutes.
     """
     settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
     project = project_of(Path.cwd()) if settings.nur_project == AUTO else settings.nur_project

@@ -10,10 +10,10 @@ from nur.settings import load
 
 @click.command()
 def command() -> None:
-    """Finish a change of the tables in PostgreSQL, once every server and worker runs the new version.
+    """Finish a schema change in PostgreSQL, once every server and worker runs the new version.
 
-    Servers only add to the tables, so that older ones go on beside them. What nobody uses any more is taken away here.
-    Refused while a server or worker of an older version is connected.
+    A starting server only adds tables and columns, so that older servers keep working. This command removes what the
+    new version no longer uses. Refused while a server or worker of an older version is connected.
     """
     changed = bootstrap.finish_upgrade(load())
-    click.echo("Done: the tables are those of this version." if changed else "Nothing to do.")
+    click.echo("Done: the schema is the one of this version." if changed else "Nothing to do.")

@@ -1,1 +1,1 @@
-"""What `nur ingest` does: find files, send them, report."""
+"""The steps of `nur ingest`: find files, send them, report."""

@@ -1,4 +1,4 @@
-"""Send files to the store, a few at a time, show progress, and report the results."""
+"""Send files to the store concurrently, show progress, and report the outcome of each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from nur.domain.errors import NurError
-from nur.entrypoints.cli import render as showing
-from nur.entrypoints.cli.ingesting.discover import Failed, Found, printable
+from nur.entrypoints.cli import render
+from nur.entrypoints.cli.ingesting.discover import Failed, FoundFile, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 OUTCOMES = ("created", "replaced", "metadata_updated", "unchanged")
 _SHOWN_FAILURES = 20
 
-#: Files on their way at once: one is parsed while others are stored.
-AT_ONCE = 4
-#: Between lines that say how far it is, where there is no terminal.
+#: Concurrent uploads: one file is parsed while others are stored.
+CONCURRENCY = 4
+#: Between two progress lines, if standard error is not a terminal.
 LINE_SECONDS = 10.0
 PATH = "/v2/artifacts"
 POLL_SECONDS = 0.2
-#: The worker is given up when it has embedded nothing for so long: its provider is down.
+#: Stop waiting for the worker if it embeds nothing for this long: its provider is down.
 STALLED_SECONDS = 15.0
 
 
 @dataclass(slots=True)
 class IngestReport:
-    """Counts that grow while a run goes on."""
+    """Outcome of a run, counted while it goes on."""
 
     files: Counter[str] = field(default_factory=Counter)  #: by outcome
     documents: Counter[str] = field(default_factory=Counter)  #: by outcome
@@ -51,23 +51,23 @@ class IngestReport:
     outcomes: dict[Path, str] = field(default_factory=dict)
 
     def stored(self, receipt: dict[str, Any], path: Path | None = None) -> None:
-        """Count what the server says of a file."""
+        """Count the server's response to one file."""
         self.files[receipt["operation"]] += 1
         if path is not None:
             self.outcomes[path] = receipt["operation"]
         for outcome in OUTCOMES:
             self.documents[outcome] += receipt[outcome]
 
-    def skip(self, left_out: Skipped) -> None:
-        """Count what was left out."""
-        self.skipped[left_out.reason] += 1
+    def skip(self, skipped: Skipped) -> None:
+        """Count a skipped file."""
+        self.skipped[skipped.reason] += 1
 
     def fail(self, failed: Failed) -> None:
-        """Keep a failure."""
+        """Add a failure."""
         self.failed.append(failed)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it."""
+        """The whole report, for `--json`."""
         return {
             "files": {outcome: self.files[outcome] for outcome in OUTCOMES},
             "documents": {outcome: self.documents[outcome] for outcome in OUTCOMES},
@@ -76,7 +76,7 @@ class IngestReport:
         }
 
     def show(self) -> None:
-        """A table, then the failures."""
+        """Print a table of the counts, then the failures."""
         table = Table(box=None, pad_edge=False)
         table.add_column("")
         table.add_column("files", justify="right")
@@ -86,72 +86,72 @@ class IngestReport:
             table.add_row(name, f"{self.files[outcome]:,}", f"{self.documents[outcome]:,}")
         table.add_row("skipped", f"{self.skipped.total():,}", "")
         table.add_row("failed", f"{len(self.failed):,}", "")
-        showing.table(table)
+        render.table(table)
         if self.skipped:
             click.echo(f"Skipped: {', '.join(f'{reason} {count:,}' for reason, count in self.skipped.most_common())}")
         for failed in self.failed[:_SHOWN_FAILURES]:
-            click.echo(f"Failed: {shown(failed.path)}: {showing.one_line(failed.reason, 300)}")
+            click.echo(f"Failed: {shown(failed.path)}: {render.one_line(failed.reason, 300)}")
         if len(self.failed) > _SHOWN_FAILURES:
             click.echo(f"… and {len(self.failed) - _SHOWN_FAILURES:,} more; --json lists all.")
 
 
 def shown(path: Path) -> str:
-    """A path on one line of a terminal."""
-    return showing.harmless(printable(str(path))).replace("\n", "\N{REPLACEMENT CHARACTER}")
+    """A path that is safe to print on one line of a terminal."""
+    return render.harmless(printable(str(path))).replace("\n", "\N{REPLACEMENT CHARACTER}")
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What is said of every file of a run."""
+class DocumentFields:
+    """Metadata that every file of a run gets."""
 
     project: str | None = None
     type: str | None = None
     source: str | None = None
 
     def fields(self, **more: str) -> dict[str, str]:
-        """Of a form."""
-        said = {"project": self.project, "artifact_type": self.type, "source_system": self.source, **more}
-        return {name: value for name, value in said.items() if value}
+        """Form fields of an upload; empty ones are left out."""
+        fields = {"project": self.project, "artifact_type": self.type, "source_system": self.source, **more}
+        return {name: value for name, value in fields.items() if value}
 
 
 async def send_all(
-    store: Store, files: Sequence[Found], described: Described, report: IngestReport, *, quiet: bool
+    store: Store, files: Sequence[FoundFile], metadata: DocumentFields, report: IngestReport, *, quiet: bool
 ) -> None:
-    """Send each file. A failure of one is reported and stops no other."""
-    waiting = iter(files)
+    """Send every file; a file that fails is reported and does not stop the others."""
+    queue = iter(files)
     with _progress(len(files), quiet=quiet) as advance:
 
         async def sender() -> None:
-            for found in waiting:
-                await _send(store, found, described, report)
+            for found in queue:
+                await _send(store, found, metadata, report)
                 advance()
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(AT_ONCE, len(files))):
+            for _ in range(min(CONCURRENCY, len(files))):
                 group.create_task(sender())
     await wait_until_indexed(store)
 
 
 async def wait_until_indexed(store: Store) -> None:
-    """Let the worker embed what was stored, while it gets on: it leaves with this process.
+    """Wait while this process's worker makes progress embedding; it ends with the process.
 
-    Whatever is left is embedded when the store is opened again.
+    The rest is embedded when the store is opened again. A running server has its own worker: no wait.
     """
-    if not store.is_own:
+    if not store.is_local:
         return
-    least, since = None, monotonic()
-    while monotonic() - since < STALLED_SECONDS:
+    least, progress_at = None, monotonic()
+    while monotonic() - progress_at < STALLED_SECONDS:
         pending = (await store.call("GET", "/v2/admin/outbox"))["pending"]
         if not pending:
             return
         if least is None or pending < least:
-            least, since = pending, monotonic()
+            least, progress_at = pending, monotonic()
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _send(store: Store, found: Found, described: Described, report: IngestReport) -> None:
-    fields = described.fields(
-        name=found.name, source_id=found.source_id, source_url=found.path.as_uri(), modified_at=_moment(found) or ""
+async def _send(store: Store, found: FoundFile, metadata: DocumentFields, report: IngestReport) -> None:
+    fields = metadata.fields(
+        name=found.name, source_id=found.source_id, source_url=found.path.as_uri(), modified_at=_modified(found) or ""
     )
     try:
         data = await asyncio.to_thread(found.path.read_bytes)
@@ -162,24 +162,24 @@ async def _send(store: Store, found: Found, described: Described, report: Ingest
         report.fail(Failed(found.path, str(error)))
 
 
-def _moment(found: Found) -> str | None:
-    """When the file was last changed; None for a date that no calendar has."""
+def _modified(found: FoundFile) -> str | None:
+    """Modification time in ISO 8601; None if it is out of range."""
     try:
         return datetime.fromtimestamp(found.modified_ns / 1e9, UTC).isoformat()
     except (ValueError, OverflowError, OSError):
         return None
 
 
-async def send_bytes(store: Store, name: str, source_id: str, data: bytes, described: Described) -> Any:
-    """Send what is no file, such as standard input. Raises NurError."""
-    receipt = await store.upload(PATH, name, data, described.fields(name=name, source_id=source_id))
+async def send_bytes(store: Store, name: str, source_id: str, data: bytes, metadata: DocumentFields) -> Any:
+    """Send data that is not from a file, such as standard input. Raises NurError."""
+    receipt = await store.upload(PATH, name, data, metadata.fields(name=name, source_id=source_id))
     await wait_until_indexed(store)
     return receipt
 
 
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Say on standard error how far it is, at what rate, and how long it still takes."""
+    """Show progress, rate and remaining time on standard error."""
     console = Console(stderr=True)
     if quiet or not total:
         yield lambda: None
@@ -199,7 +199,7 @@ def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
 
 
 class _Lines:
-    """A line every ten seconds."""
+    """Prints a progress line every ten seconds."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done = total, 0

@@ -1,1 +1,1 @@
-"""What keeps a server running: systemd, launchd or the Windows task scheduler."""
+"""Supervisors that keep the server running: systemd, launchd and the Windows Task Scheduler."""

@@ -1,4 +1,4 @@
-"""The supervisors: one row each, and the files that they read."""
+"""Table of the supervisors, one per platform, with the service file that each reads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 LABEL = "nur-memory"
 
-# Exit codes 2 and 4 ask for a person: a setting or the store is wrong. Code 3 is worth another try: the folder is
-# free when the server that a client started has left.
+# No restart after exit codes 2 and 4: a person must correct a setting or the store. Restart after code 3: the folder
+# becomes free when the server that a client started exits.
 _SYSTEMD = """\
 [Unit]
 Description=Nur, memory for AI agents
@@ -105,24 +105,24 @@ def launchd_list(job: SupervisedServer) -> bytes:
 
 
 def windows_task(job: SupervisedServer) -> bytes:
-    """A task for `schtasks`, which wants UTF-16. A task has the user's own environment, and no other."""
+    """A task for `schtasks`, which needs UTF-16. A task cannot set variables: it has the user's environment."""
     arguments = subprocess.list2cmdline(list(job.command[1:]))
     return _WINDOWS.format(command=escape(job.command[0]), arguments=escape(arguments)).encode("utf-16")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supervisor:
-    """Starts the server at login and again when it fails. Commands have {file} and {domain} in them."""
+    """Starts the server at login and restarts it when it fails. Commands may contain {file} and {domain}."""
 
     title: str
     file: str
     render: Callable[[SupervisedServer], bytes]
     encoding: str = "utf-8"
     takes_env: bool = True
-    install: Sequence[str]  #: after the file is written; one that starts with - may fail
-    uninstall: Sequence[str]  #: before the file is deleted
-    afterwards: Sequence[str] = ()  #: when it is deleted
-    status: str  #: exits with 0 where the server runs
+    install: Sequence[str]  #: run after the file is written; a command that starts with - may fail
+    uninstall: Sequence[str]  #: run before the file is deleted
+    afterwards: Sequence[str] = ()  #: run after the file is deleted
+    status: str  #: exits with 0 if the server runs
     hint: str = ""
 
 
@@ -139,7 +139,7 @@ SUPERVISORS = {
         uninstall=("-systemctl --user disable --now nur.service",),
         afterwards=("systemctl --user daemon-reload",),
         status="systemctl --user is-active nur.service",
-        hint="It runs while you are logged in. To let it run without: loginctl enable-linger",
+        hint="It runs while you are logged in. To keep it running after logout: loginctl enable-linger",
     ),
     "darwin": Supervisor(
         title="launchd",
@@ -163,10 +163,10 @@ SUPERVISORS = {
 
 
 def commands(supervisor: Supervisor, steps: Sequence[str], folders: Folders) -> list[tuple[bool, list[str]]]:
-    """The steps as commands to run, each with whether it may fail."""
-    names = {
+    """Split the steps into commands; each comes with whether it may fail."""
+    values = {
         "file": str(folders.path(supervisor.file)),
         "domain": f"gui/{os.getuid()}" if hasattr(os, "getuid") else "",
     }
-    split = ([word.format(**names) for word in step.removeprefix("-").split()] for step in steps)
+    split = ([word.format(**values) for word in step.removeprefix("-").split()] for step in steps)
     return [(step.startswith("-"), words) for step, words in zip(steps, split, strict=True)]
