@@ -1,6 +1,6 @@
-"""Check a tool call's arguments ourselves: the SDK's own messages would echo contents back.
+"""Checks the arguments of tool calls. The SDK's own messages would repeat the caller's contents.
 
-The limits stand once, in the tools' signatures: they are advertised in the input schema and checked here.
+Limits are stated once, in the tools' signatures; the input schema advertises them, and they are checked here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from nur.domain.times import Zone
 
-#: Longest value of the caller's that an error message repeats.
+#: Most characters of the caller's value that an error message repeats.
 ECHO = 60
 #: A number in a string, as JSON writes it.
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?")
 _NUMBERS = {"int", "float"}
-#: Longest list or object that is taken as JSON in a string.
+#: Most characters of a list or object sent as JSON in a string.
 MOST_JSON_CHARACTERS = 100_000
 
 
@@ -50,7 +50,7 @@ def arguments_of(function: Callable[..., Any], skip: frozenset[str]) -> type[Arg
 
 
 def schema_of(model: type[Arguments]) -> dict[str, Any]:
-    """The input schema, without the titles that repeat each name: `tools/list` is read by every conversation."""
+    """The input schema, without titles that repeat each name: every conversation reads `tools/list`."""
     schema = model.model_json_schema()
     schema.pop("title", None)
     for entry in schema.get("properties", {}).values():
@@ -60,7 +60,7 @@ def schema_of(model: type[Arguments]) -> dict[str, Any]:
 
 
 def _flatten_optional(entry: dict[str, Any]) -> None:
-    """`anyOf: [X, null]` becomes X: an optional argument is left out, not sent as null (null is taken too)."""
+    """Turn `anyOf: [X, null]` into X: optional arguments are usually left out; null is still accepted."""
     choices = [choice for choice in entry.get("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         del entry["anyOf"]
@@ -70,8 +70,8 @@ def _flatten_optional(entry: dict[str, Any]) -> None:
 
 
 def check(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, checked. Raises BadRequest, naming the field and the limit."""
-    # Every unknown name would become an error with a copy of its value: one is enough to refuse the call.
+    """Return the checked arguments. Raises BadRequest, naming the field and the limit."""
+    # One unknown name is enough to refuse the call: pydantic would copy the value of each into an error.
     unknown = next((name for name in given if name not in model.model_fields), None)
     plain = {name: _unwrap(model, name, given[name]) for name in model.model_fields if name in given}
     if unknown is not None:
@@ -87,7 +87,7 @@ def check(model: type[Arguments], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
-    """A number, list or object that a client sent as JSON in a string; Claude Desktop and small models do."""
+    """Decode a number, list or object sent as JSON in a string, as Claude Desktop and small models do."""
     field = model.model_fields.get(name)
     if not isinstance(value, str) or field is None or "str" in (kinds := _kinds(field.annotation)):
         return value
@@ -106,7 +106,7 @@ def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
 
 
 def _kinds(annotation: Any) -> set[str]:
-    """The plain types an annotation names at its top."""
+    """Names of the top-level types of an annotation."""
     arms = getattr(annotation, "__args__", ()) if "|" in str(annotation) else (annotation,)
     return {getattr(arm, "__name__", str(arm)) for arm in arms}
 
@@ -118,7 +118,7 @@ def _check_characters(name: str, value: Any) -> None:
 
 
 def explain(model: type[Arguments], problem: ErrorDetails) -> str:
-    """What is wrong, in the specification's words where it has some."""
+    """The message for a validation error, in the specification's words if it has any."""
     name = str(problem["loc"][0]) if problem["loc"] else "arguments"
     kind, context = problem["type"], problem.get("ctx", {})
     label = _label(name)
@@ -141,7 +141,7 @@ def explain(model: type[Arguments], problem: ErrorDetails) -> str:
         return f"{label} must be valid Unicode text: it holds a lone surrogate"
     if kind == "value_error":
         return str(context["error"])
-    types = _TYPES if len(problem["loc"]) < 2 else _ITEM_TYPES  # a field, and an item's place in it
+    types = _TYPES if len(problem["loc"]) < 2 else _ITEM_TYPES  # longer: the field and the index of an item
     return f"{label} must be {types.get(kind, 'of the type that the schema says')}"
 
 
@@ -173,14 +173,14 @@ def _range(model: type[Arguments], name: str) -> str:
 
 
 def checked_text(name: str, text: str) -> str:
-    """The text, if there is anything in it but blanks."""
+    """Return the text. Raises BadRequest if it is blank."""
     if not text.strip():
         raise BadRequest(f"{_label(name)} must not be blank")
     return text
 
 
 def checked_said(name: str, text: str | None, zone: Zone) -> datetime | None:
-    """When something was said, as UTC: without an offset it is in `zone`, and a date alone is its noon there."""
+    """Parse when something was said, to UTC; without an offset it is in `zone`, and a date alone means noon."""
     if text is None:
         return None
     try:
@@ -190,7 +190,7 @@ def checked_said(name: str, text: str | None, zone: Zone) -> datetime | None:
 
 
 def checked_moment(name: str, text: str | None) -> datetime | None:
-    """An ISO 8601 time as UTC; without a zone it is UTC already."""
+    """Parse an ISO 8601 time to UTC; without an offset it is UTC."""
     if text is None:
         return None
     try:
@@ -204,7 +204,7 @@ def checked_moment(name: str, text: str | None) -> datetime | None:
 
 
 def checked_range(start: str | None, end: str | None) -> tuple[datetime | None, datetime | None]:
-    """`time_range_start` and `time_range_end` as UTC, in this order."""
+    """Parse `time_range_start` and `time_range_end` to UTC. Raises BadRequest if they are not in order."""
     first, last = checked_moment("time_range_start", start), checked_moment("time_range_end", end)
     if first is not None and last is not None and first > last:
         raise BadRequest("time_range_start must not be after time_range_end")
@@ -212,7 +212,7 @@ def checked_range(start: str | None, end: str | None) -> tuple[datetime | None, 
 
 
 def checked_url(name: str, text: str | None) -> str | None:
-    """A URL of a harmless scheme."""
+    """Return the URL. Raises BadRequest if its scheme is not allowed."""
     if text is not None and not is_source_url(text):
         raise BadRequest(f"{name} {RULE}")
     return text

@@ -1,4 +1,4 @@
-"""Hits in words: the forms of the specification, and nothing that stored text could forge."""
+"""Formats hits as text, in the specification's forms, so that stored text cannot forge a hit."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from nur.domain.times import Zone
 
 NOTHING = "No results found."
-#: Times that the text of a hit explains; the structured answer has all.
+#: Most times shown in the text of a hit; the structured content has all.
 MOST_TIMES = 3
-#: What the text of a hit says of the one that is newer, by the rule that found it.
+#: Label of the newer hit in an outdated one's text, by rule.
 OLDER = {"decided": "Replaced by", "value": "Older value; newer", "update": "There is a newer one"}
 
 
 def noticed(text: str, result: SearchResult, between: str) -> str:
-    """The text, and at its end what disagrees in it and what it lacks."""
+    """Append conflicts between hits, and the notice."""
     return between.join([text, *map(_disagree, result.conflicts), *([result.notice] if result.notice else [])])
 
 
 def older(hit: Hit) -> list[str]:
-    """That another hit holds instead of this one."""
+    """A line that names the newer hit, if this one is outdated."""
     return [] if hit.newer is None else [f"{OLDER[hit.newer.rule]}: {one_line(hit.newer.public_id)}"]
 
 
@@ -80,9 +80,9 @@ def hybrid_text(result: SearchResult, kinds: frozenset[Kind], zone: Zone, *, det
 
 
 def when(hit: Hit, zone: Zone) -> str:
-    """The times that the passages name in other words than dates, and when the note was said.
+    """Times that the passages name in words, and the day on which the note was said, by the calendar of `zone`.
 
-    By the calendar of `zone`: `2026-05-07 "yesterday", said 2026-05-08`.
+    For example `2026-05-07 "yesterday", said 2026-05-08`.
     """
     named = ((one.window, passage.quote(one)) for passage in hit.passages for one in passage.times)
     shown = [f'{window} "{one_line(quote)}"' for window, quote in named if str(window.first.year) not in quote]
@@ -90,12 +90,12 @@ def when(hit: Hit, zone: Zone) -> str:
 
 
 def near_identical(hit: Hit) -> list[str]:
-    """How many other notes that say the same this hit stands for."""
+    """A line with the number of near-identical notes, if there are any."""
     return [f"+{len(hit.duplicates)} near-identical"] if hit.duplicates else []
 
 
 def details(hit: Hit, model: EmbeddingModel) -> list[str]:
-    """Where the passages stand, how each ranker placed the hit, where it comes from."""
+    """Lines with offsets of the passages, ranks and provenance."""
     note = hit.note
     ranks = [f"{ranker} {rank}" for ranker, rank in sorted(hit.ranks.items())]
     reranked = [] if hit.rerank_score is None else [f"reranker score {hit.rerank_score:.4f}"]
@@ -108,7 +108,7 @@ def details(hit: Hit, model: EmbeddingModel) -> list[str]:
 
 
 def search_line(result: SearchResult) -> list[str]:
-    """By what id a search is explained."""
+    """A line with the search's id, which `explain` takes."""
     return [f"Search: {result.search_id}"]
 
 
@@ -124,7 +124,7 @@ def _artifact_lines(hit: Hit) -> list[str]:
 
 
 def _evidence(hit: Hit) -> str | None:
-    """Where it comes from, and where in it the passages stand, each once."""
+    """The source, and the locations of the passages in it, each once."""
     meta = hit.note.meta
     source = meta.source_url or meta.source_id
     found = (location(meta.metadata, passage.start_char, passage.end_char) for passage in hit.passages)
@@ -142,7 +142,7 @@ def _note_lines(hit: Hit) -> list[str]:
 
 
 def _shown(hit: Hit) -> list[str]:
-    """The passages, or the chunk between its neighbours where that was asked for."""
+    """The passages, or the chunk with its neighbours if requested."""
     if hit.expanded is not None:
         parts = (f"...{quoted(part)}..." for part in hit.expanded.parts)
         return ["Content with neighbors:", f"\n{BOUNDARY}\n".join(parts)]

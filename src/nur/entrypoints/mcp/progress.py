@@ -1,4 +1,4 @@
-"""Progress notifications: reporting never waits for the client, which gets the newest state."""
+"""Progress notifications. Reporting never waits for the client, which gets only the newest state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of memories as text and as structured content."""
+"""Formats pairs of memories as text and as structured content."""
 
 from __future__ import annotations
 

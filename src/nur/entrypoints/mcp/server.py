@@ -54,12 +54,12 @@ OFFERS = [
 
 
 def tools(services: ServicesProvider) -> list[Tool]:
-    """The tools, each waiting for the services when it is called."""
+    """Make the tools; each waits for the services when called."""
     return [CheckedTool.make(offer, services) for offer in OFFERS]
 
 
 async def only_tools(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Offer neither prompts nor resources: the SDK announces both, also where there are none."""
+    """Announce neither prompts nor resources: the SDK would, even without any."""
     if ctx.method.partition("/")[0] in NOT_OFFERED:
         raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=ctx.method)
     result = await call_next(ctx)

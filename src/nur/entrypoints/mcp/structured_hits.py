@@ -1,4 +1,4 @@
-"""Hits as structured content: quoted data with evidence and provenance, never instructions."""
+"""Formats hits as structured content: quoted data with evidence and provenance, never instructions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def structured(result: SearchResult, *, detailed: bool = False, memories_only: b
 
 
 def _concise_hit(hit: Hit, *, memories_only: bool) -> dict[str, Any]:
-    """What a program needs to use a hit; nothing that is empty, usual, or there already."""
+    """The fields that a program needs; without empty, default or repeated ones."""
     meta, best = hit.note.meta, hit.passages[0]
     passages = [_passage(hit, passage, with_text=passage is not best) for passage in hit.passages]
     return _filled(
@@ -71,7 +71,7 @@ def _concise_hit(hit: Hit, *, memories_only: bool) -> dict[str, Any]:
 
 
 def _detailed_hit(hit: Hit, model: EmbeddingModel) -> dict[str, Any]:
-    """Everything that is known of a hit."""
+    """All fields of a hit."""
     note, meta = hit.note, hit.note.meta
     best = hit.passages[0]
     return {
@@ -136,7 +136,7 @@ def _near_identical(hit: Hit) -> dict[str, Any]:
 
 
 def _short_time(passage: Passage, one: TimeMention) -> dict[str, str]:
-    """A day has no end of its own."""
+    """A time mention; the end is left out for a single day."""
     first, last = str(one.window.first), str(one.window.last)
     return {"quote": passage.quote(one), "from": first, **({"to": last} if last != first else {})}
 
@@ -154,7 +154,7 @@ def _time(passage: Passage, one: TimeMention) -> dict[str, object]:
 
 
 def _type(note: Note) -> dict[str, str | None]:
-    """The note's own type, under the name that its kind has for it."""
+    """The note's type, under the field name of its kind."""
     return {KINDS[note.kind].type_field: note.meta.type}
 
 
@@ -163,5 +163,5 @@ def _present(**fields: object) -> dict[str, object]:
 
 
 def _filled(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what is empty."""
+    """Drop None and empty lists and objects."""
     return {name: value for name, value in fields.items() if value is not None and value not in ([], {})}

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
     from nur.bootstrap import Services
 
-    ServicesProvider: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]  #: for as long as a call lasts
+    ServicesProvider: TypeAlias = Callable[[], AbstractAsyncContextManager[Services]]  #: entered once per call
 
 log = EventLog("Tools")
 
 #: Names the client's project, percent-encoded.
 PROJECT_HEADER = "X-Nur-Project"
 LONGEST_PROJECT = 200
-#: Parameters of a tool's function that it gets from us, not from the caller.
+#: Parameters of a tool's function that we pass, not the caller.
 SERVICES, CONTEXT, CALLER = "services", "context", "caller"
-#: Characters of a memory that the receipt repeats.
+#: Most characters of a memory that the receipt repeats.
 RECEIPT = 100
-#: Before each further line of stored text.
+#: Indent of further lines of stored text.
 INDENT = " " * 4
 
 
@@ -56,7 +56,7 @@ def prefixed(prefix: str) -> Callable[[NurError], str]:
 
 
 def search_failed(error: NurError) -> str:
-    """The specification's words before a failure of a search."""
+    """The specification's prefixes for failures of a search."""
     if isinstance(error, EmbedderDown | KeyRefused):
         return f"Failed to generate query embedding: {error}"
     return f"Failed to merge search results: {error}" if isinstance(error, StoreDown) else str(error)
@@ -69,11 +69,11 @@ class ToolSpec:
     function: Callable[..., Any]
     annotations: ToolAnnotations
     worded: Callable[[NurError], str] = verbatim  #: the text of its failures
-    has_default_project: bool = False  #: without a `project` it is the client's own
+    has_default_project: bool = False  #: whether a missing `project` means the client's own
 
 
 class CheckedTool(Tool):
-    """Checks the arguments by our rules and answers failures as results, never as protocol errors."""
+    """Checks arguments by our rules and returns failures as results, never as protocol errors."""
 
     arguments: SkipValidation[type[Arguments]] = Field(exclude=True)
     services: SkipValidation[Any] = Field(exclude=True)  #: a ServicesProvider: the store may still be opening
@@ -118,35 +118,35 @@ class CheckedTool(Tool):
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
                 return failure(error, self.worded(error))
-            except Exception:  # noqa: BLE001  # a bug: the client learns that, the log learns where
+            except Exception:  # noqa: BLE001  # a bug: the client is told so, and the log has the details
                 log.crash("tool_crashed", tool=self.name)
                 bug = NurError("Internal error. The server's log has the details.")
                 return failure(bug, str(bug))
 
 
 def _client_project(context: Context[Any, Any]) -> str | None:
-    """The project that the client's request names in its header; `nur stdio` does, where it knows one."""
+    """The project in the request's header, which `nur stdio` sends if it knows one."""
     request = getattr(context.request_context, "request", None)
     named = None if request is None else request.headers.get(PROJECT_HEADER)
     return None if named is None else unquote(named)[:LONGEST_PROJECT]
 
 
 async def _nothing() -> None:
-    """Stands in where the SDK wants to read a signature: ours are read by `arguments_of`."""
+    """Stand-in for the SDK, which reads a signature; ours are read by `arguments_of`."""
 
 
 def answer(text: str, structured: dict[str, Any]) -> CallToolResult:
-    """A text for the model, and the same for programs."""
+    """A result with text for the model and the same content for programs."""
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
 
 
 def as_json(structured: dict[str, Any]) -> CallToolResult:
-    """For the tools that the specification lets return a dictionary."""
+    """A result of JSON only, for tools that return a dictionary by specification."""
     return answer(json_text(structured), structured)
 
 
 def json_text(structured: dict[str, Any]) -> str:
-    """A dictionary as a text for the model."""
+    """Format a dictionary as text for the model."""
     return json.dumps(structured, ensure_ascii=False, indent=2)
 
 
@@ -160,30 +160,30 @@ def failure(error: NurError, text: str) -> CallToolResult:
 
 
 def one_line(text: str) -> str:
-    """Stored text on one line, so that its line breaks cannot forge another hit."""
+    """Put stored text on one line, so that its line breaks cannot forge another hit."""
     return " ".join(text.split())
 
 
 def quoted(text: str) -> str:
-    """Stored text with its own lines, each after the first indented, so that none can forge another hit.
+    """Indent all lines of stored text but the first, so that none can forge another hit.
 
-    Rows of a table, lines of code, list items and messages say less on one line. Blank lines are left out.
+    Tables, code, lists and messages are hard to read on one line. Blank lines are left out.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     return f"\n{INDENT}".join([lines[0].lstrip(), *lines[1:]]) if lines else ""
 
 
 def shortened(text: str, most: int = RECEIPT) -> str:
-    """One line, cut with dots where it is longer."""
+    """Put a text on one line and truncate it with dots."""
     line = one_line(text)
     return line if len(line) <= most else line[:most].rstrip() + "..."
 
 
 def utc(moment: datetime | None) -> str | None:
-    """ISO 8601 with a Z, or None."""
+    """Format a time as ISO 8601 with Z; None stays None."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 def utc_seconds(moment: datetime | None) -> str | None:
-    """ISO 8601 with a Z, without fractions of a second, or None: for short answers."""
+    """Format a time as ISO 8601 with Z, without fractions of a second; None stays None."""
     return utc(moment.replace(microsecond=0)) if moment is not None else None

@@ -1,4 +1,4 @@
-"""Chunk and analyse a text: everything about a write that needs no provider and no database."""
+"""Chunk and analyse a text: the part of a write that needs neither provider nor database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 log = EventLog("ChunkingService")
 
-#: Hashing a text up to this long takes less than handing it to a thread.
+#: Characters of a text that is hashed faster than handed to a thread.
 SHORT_TEXT = 100_000
 
 
@@ -39,7 +39,7 @@ class AnalysedChunk:
 
     chunk: Chunk
     content_hash: str
-    pieces: AnalysedPieces  #: those that begin in it and in no later chunk
+    pieces: AnalysedPieces  #: pieces that begin in it and in no later chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ async def chunk_text(
     artifact_type: str | None = None,
     tokeniser: Callable[[str], Tokens] = tokenise,
 ) -> ChunkedText:
-    """Chunk and analyse, in a thread: a long text takes seconds. `table` has the token vectors of pieces."""
+    """Chunk and analyse in a thread, as a long text takes seconds. `table` has the token vectors for pieces."""
     chunked = await asyncio.to_thread(_chunked, text, policy, kind, title, artifact_type, tokeniser, table)
     will_chunk = len(chunked.analysed) > 1
     log.debug("chunk_decision", token_count=chunked.token_count, threshold=policy.whole_max, will_chunk=will_chunk)
@@ -129,7 +129,7 @@ def _analysed(
 
 
 def _firsts(chunks: Sequence[Chunk], pieces: Sequence[Piece]) -> list[int]:
-    """The first piece of each chunk: a piece belongs to the last chunk that its beginning is in.
+    """Index of each chunk's first piece: a piece belongs to the last chunk that contains its beginning.
 
     Chunks overlap, so that chunk contains most of the piece.
     """

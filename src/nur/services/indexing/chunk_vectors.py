@@ -1,4 +1,4 @@
-"""The vectors of a note's chunks when it is written: known ones, else embedded now, else left to the worker.
+"""The vectors of a note's chunks when it is written: reused, embedded now, or left to the worker.
 
 A chunk is embedded as a whole, or piece by piece where the model is quick enough for that. A text that is longer than
 the model's input becomes the mean of its windows.
@@ -53,7 +53,7 @@ def _windows(text: str, max_tokens: int) -> list[str]:
 
 
 class ChunkTexts(NamedTuple):
-    """What is embedded of a chunk."""
+    """The texts of a chunk to embed."""
 
     searchable: str
     pieces: Sequence[str]  #: none for a chunk that waits to be analysed again
@@ -95,7 +95,7 @@ def _mean(vectors: Floats, texts: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ChunkVectors:
-    """Embeds what is not known, and decides what a failure means for the write."""
+    """Embeds chunks without a known vector, and decides what a failure means for the write."""
 
     chunks: ChunkStore
     vectors: VectorStore
@@ -113,9 +113,9 @@ class ChunkVectors:
         on_failure: OnEmbeddingFailure,
         progress: Callable[[int, int], None] | None,
     ) -> list[EmbeddedChunk | None]:
-        """The vectors of each chunk, None for one that is deferred; what is embedded becomes known.
+        """The vectors of each chunk, None for a deferred one; adds new vectors to `known`.
 
-        Raises EmbedderDown and KeyRefused where a failure is to be rejected.
+        Raises EmbedderDown and KeyRefused if failures are to be rejected.
         """
         if on_failure is OnEmbeddingFailure.LATER:
             return [known.get(piece.searchable) for piece in chunked.chunks]
@@ -138,7 +138,7 @@ class ChunkVectors:
     async def known(self, existing: Note | None) -> dict[str, EmbeddedChunk]:
         """Vectors of the note's current chunks, keyed by the embedded text (heading context included).
 
-        None of a model that embeds pieces: they may begin or end elsewhere now, and embedding them again is free.
+        None for a model that embeds pieces: their boundaries may have moved, and embedding them again is free.
         """
         if existing is None or existing.status is not Status.ACTIVE or isinstance(self.embedder, PieceEmbedder):
             return {}
@@ -148,6 +148,6 @@ class ChunkVectors:
 
 
 def pooled(vectors: list[EmbeddedChunk | None]) -> Floats | None:
-    """The note's pooled vector, once every chunk has one."""
+    """The note's pooled vector; None while a chunk has none."""
     present = [one.vector for one in vectors if one is not None]
     return pool(present) if len(present) == len(vectors) else None

@@ -1,4 +1,4 @@
-"""Derive rows from a note's text: with the write where that works, else by the worker, again and again."""
+"""Derive rows from a note's text: in its write, or by the worker if that failed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 log = EventLog("Derive")
 
-DERIVERS_FACT = "derivers"  #: names and versions of the derivers that every note was queued for
+DERIVERS_FACT = "derivers"  #: names and versions of the derivers at the last queueing
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What derivers made of a note."""
+    """The rows that derivers made from a note."""
 
     derivations: Sequence[Derivation]
-    failed: Sequence[str] = ()  #: names of derivers; nothing of theirs is in `derivations`
+    failed: Sequence[str] = ()  #: names of derivers that raised; `derivations` has none of their rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Derive:
     compare: Callable[[Note, str], Awaitable[None]]  #: suggests what a memory should be reviewed with
 
     async def rows(self, note: Note, text: str) -> Derived:
-        """What the derivers make of a note; a long text is read in a thread."""
+        """Run all derivers on a note; in a thread if its text is long."""
         if len(text) <= SHORT_TEXT:
             return _derived(self.derivers, note, text)
         return await asyncio.to_thread(_derived, self.derivers, note, text)
@@ -68,7 +68,7 @@ class Derive:
             raise NurError(f"These derivers failed: {', '.join(derived.failed)}. The log has the reason.")
 
     async def queue_outdated(self) -> int:
-        """Queue notes that other derivers, or other versions, have read; returns how many. Call it on opening."""
+        """Queue notes that lack rows of a current deriver version; returns how many. Call it on opening."""
         versions = {deriver.name: deriver.version for deriver in self.derivers}
         wanted = " ".join(f"{name}:{version}" for name, version in sorted(versions.items()))
         if await self.facts.get(DERIVERS_FACT) == wanted:

@@ -1,4 +1,4 @@
-"""Embed chunks that have no vector yet: each once, kept as soon as it is there."""
+"""Embed chunks that have no vector yet, each once; vectors are stored as soon as they are made."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from nur.ports.vectors import VectorStore
     from nur.services.indexing.chunk_vectors import EmbeddedChunk
 
-#: Texts asked for at once, of whichever notes: an interruption loses no more than these, and no call takes so long
-#: that the provider's deadline ends it.
+#: Most texts per call, of any notes: an interruption loses no more than these, and calls stay within the provider's
+#: deadline.
 TEXTS_PER_CALL = 128
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedMissing:
-    """Gives notes the vectors of one model; chunks of many notes share a call."""
+    """Embeds the chunks of notes with one model; chunks of many notes share a call."""
 
     chunks: ChunkStore
     vectors: VectorStore
@@ -55,7 +55,7 @@ class EmbedMissing:
         return failed
 
     async def _embed(self, wanted: Sequence[tuple[Note, StoredChunk]], failed: dict[NoteId, NurError]) -> None:
-        """One call for all; if the provider refuses that, one per note, so that each answers for itself."""
+        """One call for all; if the provider refuses it, one per note, so that only the cause fails."""
         if not wanted:
             return
         by_note: dict[NoteId, list[tuple[Note, StoredChunk]]] = {}
@@ -91,11 +91,11 @@ class EmbedMissing:
                 self.clock.now(),
                 pieces={key: one.pieces for key, one in found.items()},
             )
-        except Conflict as error:  # the text is another one by now
+        except Conflict as error:  # the text has changed meanwhile
             failed[note.note_id] = error
 
     async def _pool(self, notes: Sequence[Note], failed: dict[NoteId, NurError]) -> None:
-        """The notes' own vectors: the normalised mean of their chunks', without another call."""
+        """Store the notes' pooled vectors: normalised means of their chunks'."""
         version = self.embedder.model.version
         there = await self.vectors.of_notes([note.note_id for note in notes], version)
         for note in notes:
@@ -113,6 +113,6 @@ class EmbedMissing:
 
 
 def _provider_down(errors: Iterable[NurError]) -> EmbedderDown | None:
-    """The error of a provider that answers nobody: asking it again is no use."""
+    """An error that every further call would get, too."""
     found = (error for error in errors if isinstance(error, EmbedderDown) and not isinstance(error, EmbedderRefused))
     return next(found, None)

@@ -1,4 +1,4 @@
-"""Do the jobs of the outbox: embed what was deferred, update the vector index, derive rows."""
+"""Work off the outbox: embed deferred chunks, update the vector index, derive rows."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ LONGEST_RETRY_SECONDS = 300.0
 #: After an outage vectors should come soon. Batches are tried one after another, so a
 #: provider that is down gets no more requests for it.
 LONGEST_OUTAGE_RETRY_SECONDS = 30.0
-#: Tries before a job whose failure is its own fault becomes a dead letter. An outage or a refused key never makes one.
+#: Attempts before a failing job becomes a dead letter. An outage or a refused key never makes one.
 MOST_TRIES = 8
 
 
 def retry_in(failures: int, jitter: float, longest: float) -> float:
-    """Seconds to wait after that many failures: doubling, up to the longest, spread by up to a quarter."""
+    """Seconds to wait after this many failures: exponential, capped, with up to 25 % jitter."""
     doublings = min(failures - 1, 16)  # 2.0 ** 1024 would overflow
     wait = min(longest, FIRST_RETRY_SECONDS * 2.0**doublings)
     return wait * (1 + jitter / 4)
 
 
 def is_own_fault(error: NurError) -> bool:
-    """Whether retrying cannot help: it is neither an outage nor something that the operator can fix meanwhile."""
+    """Whether retrying cannot help: neither an outage nor a failure that the operator can fix."""
     return isinstance(error, EmbedderRefused) or not isinstance(error, Unavailable | BadConfiguration)
 
 
 @dataclass(slots=True)
 class IndexWorker:
-    """Takes jobs from the outbox and does them, one batch after another."""
+    """Processes jobs of the outbox in batches."""
 
     outbox: Outbox
     notes: NoteStore
@@ -74,7 +74,7 @@ class IndexWorker:
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def wake(self) -> None:
-        """Stop sleeping: there is something to do."""
+        """End the sleep: there is a new job."""
         self._woken.set()
 
     async def forever(self) -> None:
@@ -85,7 +85,7 @@ class IndexWorker:
                 await self._idle()
 
     async def once(self) -> int:
-        """Do one batch of jobs that are due; returns how many there were."""
+        """Process one batch of due jobs; returns how many."""
         jobs = await self.outbox.lease(self.name, BATCH, self.clock.now(), LEASE_SECONDS)
         if jobs:
             with traced():
@@ -106,7 +106,7 @@ class IndexWorker:
         return 0
 
     async def _idle(self) -> None:
-        """Sleep until woken, or for a moment: another process may have queued something."""
+        """Sleep until woken, but only briefly: another process may have queued a job."""
         waits = [asyncio.ensure_future(wait) for wait in (self._woken.wait(), self.clock.sleep(IDLE_SECONDS))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -120,7 +120,7 @@ class IndexWorker:
 
         async def beat() -> None:
             while True:
-                await asyncio.sleep(HEARTBEAT_SECONDS)  # not the clock's: a test's clock would beat without end
+                await asyncio.sleep(HEARTBEAT_SECONDS)  # not the injected clock: a test's clock would loop forever
                 with contextlib.suppress(Unavailable):
                     await self.outbox.renew(jobs, self.clock.now() + timedelta(seconds=LEASE_SECONDS))
 
@@ -133,27 +133,29 @@ class IndexWorker:
     async def _do(self, jobs: Sequence[Job]) -> None:
         notes = await self.notes.by_ids([job.note_id for job in jobs])
         to_index = {job.note_id for job in jobs if job.task is Task.INDEX}
-        # A note that cannot be found any more is not worth a call to the provider.
+        # A note that no search finds any more need not be embedded.
         alive = [note for note in notes.values() if note.note_id in to_index and is_alive(note, self.clock.now())]
         failed = await self.embed_missing(alive)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
 
     async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
-        """Do the job and close its row, or put it off."""
+        """Do the job and close its row, or schedule a retry."""
         try:
             if job.task is Task.DERIVE:
                 await self._derive(job, note)
             elif failure is None:
                 await self._index(job, note)
             elif isinstance(failure, Conflict):
-                await self.outbox.finish(job, self.clock.now())  # its row was raised to the newer revision: not closed
+                await self.outbox.finish(
+                    job, self.clock.now()
+                )  # its row now asks for the newer revision, so it stays open
             else:
                 raise failure
         except NurError as error:
             await self._failed(job, error)
 
     async def _index(self, job: Job, note: Note | None) -> None:
-        """Make the index show the note as it is now, whatever revision the job names. Raises IndexDown."""
+        """Index the note's current state, whatever revision the job names. Raises IndexDown."""
         if note is None:
             await self.index.apply([IndexOp(job.note_id, PURGED)])
             await self.index.scrub()

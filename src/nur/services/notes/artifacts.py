@@ -1,4 +1,4 @@
-"""Get an artifact with its text and chunks where asked for, and embed it again with the store's current model."""
+"""Get an artifact, optionally with its text and chunks, and embed it again with the store's current model."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """An artifact, as much of it as was asked for."""
+    """An artifact, with the requested parts."""
 
     note: Note
     text: str | None
     chunks: list[StoredChunk] | None
-    model: EmbeddingModel | None  #: of its vectors; None as long as a chunk has none
+    model: EmbeddingModel | None  #: model of its vectors; None while a chunk has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class GetArtifact:
     async def __call__(
         self, artifact_id: str, caller: Caller, *, content: bool = False, chunks: bool = False
     ) -> Artifact:
-        """The artifact; its text equals the one that came in, or StoreDamaged is raised. Raises NotFound."""
+        """The artifact. Raises NotFound, and StoreDamaged if its text is not the one that was stored."""
         note = await self.notes.get(caller.tenant, artifact_id)
         if note is None or note.kind is not Kind.ARTIFACT or not self.get.shows(note, caller):
             raise NotFound(f"Artifact {artifact_id} not found")
@@ -59,7 +59,7 @@ class GetArtifact:
         )
 
     async def _model(self, note: Note) -> EmbeddingModel | None:
-        """The store's model if it has embedded the note: searches compare no other vectors."""
+        """The store's model if it has embedded the note; searches use no other vectors."""
         model = self.embedder.model
         return model if await self.vectors.of_notes([note.note_id], model.version) else None
 

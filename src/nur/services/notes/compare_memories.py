@@ -1,6 +1,6 @@
-"""Compare a memory with the stored ones: what is nearly the same, and what says something else about the same thing.
+"""Compare a memory with stored ones, to find near copies and different statements on the same subject.
 
-What is found is suggested for review. Nothing is changed, merged or deleted.
+The pairs found are suggested for review. Nothing is changed, merged or deleted.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.decisions import AlikeMemory, DecisionStore
 
-#: Memories that are compared with a new one.
+#: Most memories compared with a new one.
 COMPARED = 8
 MOST_REPORTED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class CompareMemories:
-    """Finds what a memory should be reviewed with: in the write of its text, or later."""
+    """Finds memories to review with a given one, while it is written or later."""
 
     decisions: DecisionStore
     privacy: PrivacyFilter
     clock: Clock
 
     def comparison(self, note: Note, text: str, principal: Principal) -> MemoryComparison | None:
-        """What a note with this text is to be compared with, of what the principal may see; None: nothing."""
+        """What to compare a note of this text with, limited to what the principal may see; None: nothing."""
         terms = lookup_terms(text) if note.kind is Kind.MEMORY and note.status is Status.ACTIVE else []
         if not terms:
             return None
@@ -53,7 +53,7 @@ class CompareMemories:
         return MemoryComparison(terms=terms, where=where, limit=COMPARED, rule=rule)
 
     async def again(self, note: Note, text: str) -> None:
-        """Compare a stored memory once more, with what its owner may see, and keep what is found for review."""
+        """Compare a stored memory again, with what its owner may see, and replace its suggestions."""
         comparison = self.comparison(note, text, Principal(note.owner, note.tenant))
         if comparison is None:
             return
@@ -75,13 +75,13 @@ class CompareMemories:
 
 @lru_cache(64)
 def _where(privacy: PrivacyFilter, principal: Principal, project: str) -> NoteFilter:
-    """The memories of a project that a principal may see; made once for all writes of one writer."""
+    """Filter for the memories of a project that a principal may see; cached, as most writes share it."""
     where = NoteFilter(tenant=principal.tenant, kinds=frozenset({Kind.MEMORY}), project=project)
     return privacy.visible(where, principal)
 
 
 def similar_memory(found: FoundPair) -> SimilarMemory:
-    """What a writer is shown of a memory to review."""
+    """A memory to review, as shown to the writer."""
     other, suggestion = found
     return SimilarMemory(other.public_id, suggestion.relation, other.text, other.said_at, suggestion.pair.review_id)
 
@@ -92,6 +92,6 @@ def _relation(note: Note, text: str, other: AlikeMemory) -> Relation | None:
 
 
 def _pair(note: Note, other: AlikeMemory) -> NotePair:
-    """Which of the two was said later; of two said at the same time, the one that is stored now."""
+    """Order two memories by when they were said; at the same time, the one being stored is newer."""
     later = note.said_at >= other.said_at
     return NotePair(note.note_id, other.note_id) if later else NotePair(other.note_id, note.note_id)

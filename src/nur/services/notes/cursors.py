@@ -1,4 +1,4 @@
-"""Cursors: where a page of a listing ended, as a text that callers send back unread."""
+"""Cursors: the end of a page, as an opaque string that callers send back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nur.domain.errors import BadRequest
 
 
 def encode(at: datetime, name: str) -> str:
-    """A cursor behind the entry with this time and name."""
+    """The cursor after the entry with this time and name."""
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), name]).encode()).decode()
 
 
 def decode(cursor: str) -> tuple[datetime, str]:
-    """The time and name of a cursor. Raises BadRequest for what is none."""
+    """Parse a cursor into time and name. Raises BadRequest if it is not one."""
     try:
         moment, name = json.loads(base64.urlsafe_b64decode(cursor))
         at = datetime.fromisoformat(moment)
@@ -28,5 +28,5 @@ def decode(cursor: str) -> tuple[datetime, str]:
 
 
 def bad_cursor() -> BadRequest:
-    """What is said of a cursor that no page gave out."""
+    """The error for an invalid cursor."""
     return BadRequest("cursor: send the next_cursor of a page, as it came")

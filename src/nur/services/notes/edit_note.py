@@ -28,7 +28,7 @@ ROUNDS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What is to change; what is not named stays."""
+    """The changes to a note; fields that are not named stay."""
 
     fields: Mapping[str, Any]  #: of NoteMetadata, by name
     text: str | None = None  #: None: stays
@@ -38,7 +38,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class EditNote:
-    """Changes exactly the note that is named."""
+    """Changes one note, by its id."""
 
     store: StoreNote
     get: GetNote
@@ -55,7 +55,7 @@ class EditNote:
     async def apply(
         self, public_id: str, change: Callable[[Note], tuple[Note, str | None]], caller: Caller, revision: int | None
     ) -> Stored:
-        """Give the note what `change` makes of it, and another text unless that is None.
+        """Apply `change` to the note's metadata, and replace its text unless it is None.
 
         Raises NotFound, StaleRevision, Conflict, EmbedderDown, KeyRefused.
         """
@@ -89,7 +89,7 @@ class EditNote:
 
 
 def _check(note: Note, edit: Edit) -> None:
-    """Refuse what the note's kind does not have."""
+    """Refuse fields that the note's kind does not have."""
     spec = KINDS[note.kind]
     if edit.text is not None and not spec.has_editable_text:
         raise BadRequest(f"text: that of {_article(note.kind)} changes by storing it again")
@@ -103,7 +103,7 @@ def _check(note: Note, edit: Edit) -> None:
 
 
 def _ending(meta: NoteMetadata, edit: Edit, now: datetime) -> NoteMetadata:
-    """The description with the end that the edit asks for; another retention than `custom` has none of its own."""
+    """The metadata with the edit's expiry; only `custom` retention has an explicit one."""
     if edit.ttl_days is not None or "expires_at" in edit.fields:
         meta = replace(meta, expires_at=requested_expiry(edit.fields.get("expires_at"), edit.ttl_days, now))
     elif meta.retention is not Retention.CUSTOM:
@@ -114,7 +114,7 @@ def _ending(meta: NoteMetadata, edit: Edit, now: datetime) -> NoteMetadata:
 
 
 def _resolved(note: Note, resolved: bool, now: datetime) -> Note:
-    """A note that was kept until resolved ends with it, by way of the trash; others are only marked."""
+    """Mark a note as resolved or open; with `until_resolved` retention, a resolved one expires now."""
     if resolved == (note.resolved_at is not None):
         return note
     meta = note.meta

@@ -45,7 +45,7 @@ LEAST_BEST_CHUNK = 0.97
 
 @dataclass(frozen=True, slots=True)
 class FindDuplicates:
-    """Compares a note's own vector and its chunks with those of other notes."""
+    """Compares the pooled vector and the chunks of a note with those of other notes."""
 
     vectors: VectorStore
     notes: NoteStore
@@ -57,7 +57,7 @@ class FindDuplicates:
     clock: Clock
 
     async def __call__(self, note: Note, caller: Caller) -> list[NearDuplicate]:
-        """Those that the caller may see, the nearest first; none while the note has no vectors. Raises IndexDown."""
+        """Duplicates that the caller may see, nearest first; none while the note has no vectors. Raises IndexDown."""
         version = self.embedder.model.version
         own, vectors = await self._vectors(note, version)
         if own is None:
@@ -88,7 +88,7 @@ class FindDuplicates:
         return sorted(near, key=lambda one: (-one.similarity, one.public_id))[:MOST_REPORTED]
 
     async def _vectors(self, note: Note, version: str) -> tuple[Floats | None, list[Floats]]:
-        """The note's own vector, None as long as a chunk has none, and those of some of its chunks."""
+        """The note's pooled vector, None while a chunk has none, and vectors of some of its chunks."""
         keys = [stored.chunk_key for stored in await self.chunks.of_note(note.note_id)]
         existing = await self.vectors.of_chunks(keys, version)
         if not keys or len(existing) < len(keys):
@@ -111,7 +111,7 @@ class FindDuplicates:
         return best
 
     async def _best_chunks(self, note: Note, vectors: Sequence[Floats], where: NoteFilter) -> dict[NoteId, float]:
-        """By other note, the highest cosine of one of its chunks with one of ours."""
+        """For each other note, the highest cosine between its chunks and ours."""
         similarity: dict[ChunkKey, float] = {}
         found: dict[ChunkKey, NoteId] = {}
         for vector in vectors:
@@ -128,5 +128,5 @@ class FindDuplicates:
 
 
 def _same_numbers(texts: Mapping[NoteId, str], one: NoteId, other: NoteId) -> bool:
-    """Whether two texts hold the same numbers; False when one was purged meanwhile."""
+    """Whether two texts contain the same numbers; False if one was purged meanwhile."""
     return one in texts and other in texts and numbers(texts[one]) == numbers(texts[other])

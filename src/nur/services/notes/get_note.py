@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
 
-#: How often a note may be written while it is read.
+#: Most attempts to read a note that is being written.
 ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class GetNote:
-    """Reads a note, as far as the caller may see it."""
+    """Reads a note that the caller may see."""
 
     notes: NoteStore
     privacy: PrivacyFilter
     clock: Clock
 
     async def __call__(self, public_id: str, caller: Caller) -> Note:
-        """The note. Raises NotFound for one that is unknown, another's, expired or in the trash."""
+        """The note. Raises NotFound if it is unknown, hidden from the caller, expired or in the trash."""
         note = await self.notes.get(caller.tenant, public_id)
         if note is None or not self.shows(note, caller):
             raise not_found(public_id)
         return note
 
     async def text(self, note: Note, *, start: int = 0, characters: int | None = None) -> str:
-        """Its text from `start` on, all or so many characters. Raises NotFound when it was purged meanwhile."""
+        """Its text from `start` on, up to `characters` if given. Raises NotFound if it was purged meanwhile."""
         texts = await self.notes.texts([note.note_id], characters, start)
         if note.note_id not in texts:
             raise not_found(note.public_id)
         return texts[note.note_id]
 
     async def with_text(self, note: Note, caller: Caller) -> tuple[Note, str]:
-        """The note as it is now, and its whole text. Raises NotFound, StoreDamaged when the text is not the stored one.
+        """The current note and its whole text. Raises NotFound, and StoreDamaged if the text does not match its hash.
 
         Note and text are read one after the other. Where they do not belong together, somebody wrote in between, and
         the note has another revision by now; or the text was changed behind the store's back.

@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from nur.ports.notes import NoteStore
     from nur.services.notes.ingest import Ingest
 
-#: Documents of one file that are stored at a time: their commits share a sync of the disk.
+#: Documents of one file that are stored at once: their commits share one fsync.
 AT_ONCE = 8
-#: Where a note's own metadata has the file's digest: the same file again need not be read.
+#: Metadata key of the file's digest: the same file need not be read again.
 DIGEST = "file_digest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingFile:
-    """A file to be ingested, and what the caller says about it; what is None comes from the file."""
+    """A file to ingest, with the caller's metadata; what is None comes from the file."""
 
-    name: str  #: with folders, where they help to tell what it is
+    name: str  #: with folders, if they help to identify it
     data: bytes
     source_system: str = "file"
     source_id: str | None = None  #: None: the name
-    source_url: str | None = None  #: for documents that name no address of their own
+    source_url: str | None = None  #: for documents without their own URL
     type: str | None = None
     title: str | None = None
     project: str = ""
-    modified_at: datetime | None = None  #: for documents that have no date of their own
+    modified_at: datetime | None = None  #: for documents without their own date
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class IngestedFile:
     known: Note | None = None
 
     def count(self, outcome: Outcome) -> int:
-        """How many documents had this outcome."""
+        """Number of documents with this outcome."""
         if self.known is not None:
             return int(outcome is Outcome.UNCHANGED)
         return sum(stored.outcome is outcome for stored in self.stored)
@@ -101,7 +101,7 @@ class IngestFile:
         return IngestedFile((main, *(one for one in stored if not isinstance(one, BaseException))))
 
     async def _known(self, file: IncomingFile, digest: str, caller: Caller) -> Note | None:
-        """The note of this very file, if it was read by this version and is still there."""
+        """The note of exactly this file, if this version of the reader read it and it still exists."""
         described = NoteMetadata(source_system=file.source_system, source_id=file.source_id or file.name)
         note = await self.notes.by_identity(
             caller.tenant, identity(Kind.ARTIFACT, caller.principal.name, described, digest)
@@ -112,12 +112,12 @@ class IngestFile:
 
 
 def _is_file_itself(document: Document) -> bool:
-    """Whether it is known by the file, and not by an id of its own."""
+    """Whether the document is identified by the file, not by an id of its own."""
     return not document.part and document.source_id is None
 
 
 def _digest(file: IncomingFile, stated: Protection, reader_version: str) -> str:
-    """Of everything that the stored note depends on, but the time of the last change."""
+    """Digest of everything that the stored note depends on, except the modification time."""
     said = [file.name, file.source_url, file.type, file.title, file.project, reader_version]
     rules = [stated.sensitivity, stated.visibility, stated.retention, stated.expires_at]
     described = json.dumps([*said, *(str(rule) for rule in rules)])
@@ -125,7 +125,7 @@ def _digest(file: IncomingFile, stated: Protection, reader_version: str) -> str:
 
 
 def _description(file: IncomingFile, document: Document) -> NoteMetadata:
-    """The document's metadata: the caller's word wins over the file's."""
+    """The document's metadata; the caller's values override the file's."""
     own = file.source_id or file.name
     is_main = not document.part
     places = [[place.start_char, place.label] for place in document.places]

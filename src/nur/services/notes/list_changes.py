@@ -1,4 +1,4 @@
-"""List changes: what happened to notes between two moments, in the order in which it was committed."""
+"""List changes of notes between two moments, in commit order."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.notes import ChangeLog, NoteStore
 
-#: Lines of the log that are read at once, and how often at most for one page: most are visible.
+#: Lines read per query, and most queries per page: usually one, as most lines are visible.
 BATCH = 200
 MOST_BATCHES = 50
-#: What cursors begin with: of pages in the order of time, and of pages with the latest change first.
+#: Prefixes of cursors: of pages with the oldest change first, and with the latest first.
 _LATER, _EARLIER = "c", "e"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedChange:
-    """A change as its caller may see it."""
+    """A change, as shown to the caller."""
 
     change: Change
     note: Note | None  #: None: it was purged
     before: str | None = None  #: the text that was replaced
-    after: str | None = None  #: the text that it has since
+    after: str | None = None  #: the text that replaced it
     superseded_by: str | None = None  #: public id
 
 
@@ -44,27 +44,27 @@ class ChangesPage:
     """Some changes."""
 
     changes: Sequence[ListedChange]
-    cursor: str  #: behind the last one; in the order of time it leads to what came later, now or at any time
+    cursor: str  #: after the last change; with the oldest first, it also leads to changes made later
     has_more: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Unread:
-    """The changes that are still to be read: those behind `after` and up to `last`."""
+    """The changes still to be read: after `after` and up to `last`."""
 
     after: int
     last: int
     newest_first: bool
 
     def without(self, change: Change) -> _Unread:
-        """What is left behind the change that was read."""
+        """What is left after this change."""
         if self.newest_first:
             return replace(self, last=change.position - 1)
         return replace(self, after=change.position)
 
     @property
     def at_its_end(self) -> _Unread:
-        """What is left where nothing more was found: in the order of time, what comes later."""
+        """What is left after the last change: with the oldest first, later changes."""
         return self if self.newest_first else replace(self, after=max(self.after, self.last))
 
     @property
@@ -74,7 +74,7 @@ class _Unread:
 
 @dataclass(frozen=True, slots=True)
 class ListChanges:
-    """Reads the log of changes. Texts are shown of active notes alone: what is in the trash stays there."""
+    """Reads the log of changes. Shows texts of active notes only, not of those in the trash."""
 
     changes: ChangeLog
     notes: NoteStore
@@ -91,7 +91,7 @@ class ListChanges:
         limit: int,
         characters: int,
     ) -> ChangesPage:
-        """What the caller may see, oldest first. Raises BadRequest for a cursor that no such page returned."""
+        """Changes that the caller may see, oldest first. Raises BadRequest for an invalid cursor."""
         position = _position(cursor, _LATER)
         last = await self.changes.settled(caller.tenant, position)
         unread = _Unread(position, last, newest_first=False)
@@ -107,7 +107,7 @@ class ListChanges:
         limit: int,
         characters: int,
     ) -> ChangesPage:
-        """The same with the latest change first; its cursors lead to earlier changes."""
+        """Changes that the caller may see, latest first; cursors lead to earlier ones."""
         last = await self.changes.settled(caller.tenant, 0) if cursor is None else _position(cursor, _EARLIER)
         unread = _Unread(0, last, newest_first=True)
         return await self._page(caller, unread, since, until, limit, characters)
@@ -163,7 +163,7 @@ class ListChanges:
         return note is not None and is_alive(note, self.clock.now())
 
     def _tells_of_purge(self, change: Change, caller: Caller) -> bool:
-        """Of a purged note nothing is left but that it was purged, and only who did it may see that of others'."""
+        """Whether the caller is shown this purge: every one, or if privacy is enforced, only its own."""
         is_own = not self.privacy.enforced or change.by == caller.principal.name
         return change.kind is ChangeKind.PURGED and is_own
 

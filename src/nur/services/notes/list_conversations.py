@@ -30,7 +30,7 @@ class ConversationPage:
 
 @dataclass(frozen=True, slots=True)
 class ListConversations:
-    """Pages through the conversations that have turns the caller may see."""
+    """Pages through conversations whose turns the caller may see."""
 
     conversations: ConversationStore
     list_notes: ListNotes

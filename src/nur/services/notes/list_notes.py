@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ListedNotes:
     """One page of a listing."""
 
-    notes: list[tuple[Note, str]]  #: with their texts, or the beginnings of them
+    notes: list[tuple[Note, str]]  #: with their texts, or only the beginning
     next_cursor: str | None  #: None: this is the last page
 
 
@@ -46,7 +46,7 @@ class ListNotes:
         characters: int | None = None,
         containing: str | None = None,
     ) -> list[tuple[Note, str]]:
-        """Notes and their texts, or the first characters of them; `after` is the last one seen."""
+        """Notes with their texts, or the first characters; `after` is the last one seen."""
         visible = self.privacy.visible(where, caller.principal)
         page = await self.notes.page(
             visible, self.clock.now(), limit=limit, order=order, after=after, containing=containing
@@ -65,7 +65,7 @@ class ListNotes:
         containing: str | None = None,
         order: Order = Order.NEWEST,
     ) -> ListedNotes:
-        """A page, last stored or last said first. `cursor` is the previous page's `next_cursor`.
+        """A page, latest first by time of storing or saying. `cursor` is the previous page's `next_cursor`.
 
         Raises BadRequest for any other cursor.
         """
@@ -84,13 +84,13 @@ class ListNotes:
         return ListedNotes(notes, encode(last.said_at if order is Order.SAID else last.ingested_at, last.note_id.hex))
 
     async def count(self, caller: Caller, by: Facet) -> dict[str, int]:
-        """How many notes of each kind, or of each project, the caller may see."""
+        """Number of notes that the caller may see, per kind or project."""
         everything = self.privacy.visible(NoteFilter(tenant=caller.tenant), caller.principal)
         return await self.notes.count(everything, self.clock.now(), by)
 
 
 def position(cursor: str | None) -> PageCursor | None:
-    """Where the page before ended; None for the first page. Raises BadRequest."""
+    """Parse a cursor; None for the first page. Raises BadRequest."""
     if cursor is None:
         return None
     at, name = decode(cursor)

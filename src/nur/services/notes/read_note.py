@@ -1,4 +1,4 @@
-"""Read a note: its text or a part of it, its chunks and near duplicates, as far as they are asked for."""
+"""Read a note, optionally with its text or a part of it, its chunks and near duplicates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FullNote:
-    """A note, as much of it as was asked for."""
+    """A note, with the requested parts."""
 
     note: Note
     text: str | None
@@ -37,11 +37,11 @@ class TextPart:
     note: Note
     start_char: int
     text: str
-    next_start: int | None  #: where the text goes on; None: this is its end
+    next_start: int | None  #: start of the next part; None at the end of the text
 
     @property
     def end_char(self) -> int:
-        """Where the part ends; not included."""
+        """End of the part, exclusive."""
         return self.start_char + len(self.text)
 
 
@@ -63,7 +63,7 @@ class ReadNote:
         chunks: bool = False,
         near_duplicates: bool = False,
     ) -> FullNote:
-        """The note. Raises NotFound, StoreDamaged, and IndexDown where near duplicates are asked for."""
+        """The note. Raises NotFound, StoreDamaged, and IndexDown if near duplicates are requested."""
         note, whole = await self.get(public_id, caller), None
         if text:
             note, whole = await self.get.with_text(note, caller)

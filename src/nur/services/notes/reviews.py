@@ -1,4 +1,4 @@
-"""Review pairs of notes: list what waits, decide, and take decisions back. Notes themselves are never touched."""
+"""Review pairs of notes: list them, decide, and undo decisions. Notes themselves never change."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class ReviewAction(StrEnum):
-    """What can be done with a review."""
+    """The actions on a review."""
 
     CONFIRM = "confirm"  #: the newer note replaces the older one
-    REJECT = "reject"  #: both hold
-    UNDO = "undo"  #: as if nothing had been decided
+    REJECT = "reject"  #: both stay valid
+    UNDO = "undo"  #: removes the decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ReviewWithTexts:
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """What people decide about pairs of notes."""
+    """Lists pairs of notes and stores decisions about them."""
 
     decisions: DecisionStore
     notes: NoteStore
@@ -53,13 +53,13 @@ class Reviews:
     async def list(
         self, caller: Caller, *, decided: bool, limit: int, characters: int, after: str | None = None
     ) -> Sequence[ReviewWithTexts]:
-        """Pairs that wait, or that were decided, the latest first; `after` is the id of the last one seen."""
+        """Pairs waiting for review, or decided ones, latest first; `after` is the id of the last one seen."""
         where, now = self._visible(caller), self.clock.now()
         found = await self.decisions.reviews(where, now, decided=decided, limit=limit, after=after)
         return await self._with_texts(found, characters)
 
     async def act(self, review_id: str, action: ReviewAction, caller: Caller, *, characters: int) -> ReviewWithTexts:
-        """Decide, or take a decision back. Raises NotFound, Conflict, BadRequest where there is nothing to undo."""
+        """Decide, or undo a decision. Raises NotFound, Conflict, and BadRequest if there is nothing to undo."""
         review = await self._find(review_id, caller)
         context = caller.at(self.clock.now())
         pair = NotePair(review.newer.note_id, review.older.note_id)
@@ -70,7 +70,7 @@ class Reviews:
             kind = DecisionKind.SUPERSEDES if action is ReviewAction.CONFIRM else DecisionKind.REJECTED
             await self.decisions.decide(self._decision(review.newer, review.older, kind, caller), context)
         now = await self.decisions.review(review_id, self._visible(caller), self.clock.now())
-        # Undone, and never suggested: it is as it was found, without its decision.
+        # Undone, and no rule suggested the pair: return it without its decision.
         return (await self._with_texts([now or _undecided(review)], characters))[0]
 
     async def supersede(self, newer: Note, older: Note, caller: Caller) -> None:
@@ -79,7 +79,7 @@ class Reviews:
         await self.decisions.decide(decision, caller.at(self.clock.now()))
 
     async def superseded(self, notes: Sequence[Note], caller: Caller) -> dict[str, str]:
-        """Of these notes those that were replaced, with the note that holds instead, by public ids."""
+        """The replaced ones of these notes, each with the note that replaces it, by public id."""
         ids = {note.note_id: note.public_id for note in notes}
         found = await self.decisions.superseded(list(ids), self._visible(caller), self.clock.now())
         return {ids[note_id]: newer for note_id, newer in found.items()}

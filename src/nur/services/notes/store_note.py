@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nur.services.indexing.derive import Derive
     from nur.services.indexing.index_note import IndexNote
 
-    #: What a note with a text is to be compared with, of what a principal may see.
+    #: What to compare a note and its text with, limited to what the principal may see.
     Compare = Callable[[Note, str, Principal], MemoryComparison | None]
 
 log = EventLog("StorageService")
@@ -55,7 +55,7 @@ _REJECT, _LATER = OnEmbeddingFailure.REJECT, OnEmbeddingFailure.LATER
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a write is about to do, before anything is embedded."""
+    """The result of a write, known before anything is embedded."""
 
     note: Note  #: after the write
     chunked: ChunkedText | None  #: None: the text stays
@@ -77,7 +77,7 @@ class StoreNote:
     clock: Clock
     policies: Mapping[Kind, ChunkingPolicy]
     protection: ProtectionRules
-    wake: Callable[[], None]  #: wakes the worker: there is something to do
+    wake: Callable[[], None]  #: wakes the worker
     token_table: TokenTable  #: the packaged model's, for the vectors of pieces
     tokenisers: Mapping[str, Callable[[str], Tokens]] = field(default_factory=dict)  #: besides cl100k_base, by name
 
@@ -100,7 +100,7 @@ class StoreNote:
         content_hash = await text_hash(text)
         draft = Draft(kind=kind, text=text, meta=meta, stated=stated or Protection(), content_hash=content_hash)
         name = identity(kind, caller.principal.name, meta, content_hash)
-        known: dict[str, EmbeddedChunk] = {}  # what one round embedded, the next need not
+        known: dict[str, EmbeddedChunk] = {}  # embedded in an earlier round
         for _ in range(ROUNDS):
             existing = await self.notes.by_identity(caller.tenant, name)
             complete = self.protection.resolve(draft, existing, self.clock.now())
@@ -129,7 +129,7 @@ class StoreNote:
     async def edit(
         self, existing: Note, wanted: Note, text: str | None, caller: Caller, on_failure: OnEmbeddingFailure
     ) -> Stored:
-        """Give exactly this note the metadata of `wanted`, and another text unless it is None.
+        """Give this note the metadata of `wanted`, and a new text unless it is None.
 
         Raises EmbedderDown, KeyRefused, Conflict.
         """
@@ -153,7 +153,7 @@ class StoreNote:
         return Draft(kind=note.kind, text=text, meta=note.meta, stated=Protection(), content_hash=note.content_hash)
 
     async def _update(self, existing: Note, wanted: Note, caller: Caller) -> Stored:
-        """The text is stored already: update the metadata, if it differs."""
+        """Update the metadata, if it differs; the text stays."""
         chunks = await self.chunks.of_note(existing.note_id)
         hashes = [stored.content_hash for stored in chunks]
         if wanted == existing:
@@ -177,7 +177,7 @@ class StoreNote:
         return _stored(note, Outcome.METADATA_UPDATED, hashes, indexed=ready)
 
     async def _rows_of_other_time(self, existing: Note, note: Note) -> Derived:
-        """What is derived from a note that is now said at another time; nothing where the time stays."""
+        """Rows derived again because the note was said at another time; none if the time stays."""
         if note.said_at == existing.said_at:
             return Derived(())
         text = (await self.notes.texts([note.note_id]))[note.note_id]
@@ -254,7 +254,7 @@ class StoreNote:
         return is_alive(note, self.clock.now())
 
     async def _free_id(self, note: Note) -> str:
-        """A public id that is not taken: a short hash may be, and is lengthened then."""
+        """An unused public id; if a short hash is taken, a longer one."""
         for candidate in public_ids(note):
             if not KINDS[note.kind].ids_collide or await self.notes.get(note.tenant, candidate) is None:
                 return candidate
@@ -262,7 +262,7 @@ class StoreNote:
 
 
 def new_chunks(chunked: ChunkedText, vectors: list[EmbeddedChunk | None]) -> list[NewChunk]:
-    """The chunks of a text, as they are written."""
+    """The chunks of a text, ready to be written."""
     return [
         NewChunk(
             chunk=one.chunk,

@@ -1,4 +1,4 @@
-"""The trash: notes are moved there, restored from there, and erased for good."""
+"""The trash: delete, restore and purge notes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROUNDS = 20
 
 #: Higher than any revision: a purged note has no row to read one from.
 PURGED = 2**31 - 1
-#: An index that hangs does not hold up the answer for longer.
+#: Longest wait for an index that hangs.
 SCRUB_SECONDS = 10.0
 
 
@@ -50,7 +50,7 @@ class Forget:
     wake: Callable[[], None]
 
     async def __call__(self, public_id: str, kind: Kind | None, caller: Caller, *, revision: int | None = None) -> Note:
-        """Delete a note and return it as it was; any kind with None. Raises NotFound, StaleRevision."""
+        """Delete a note of this kind (None: any) and return it as it was. Raises NotFound, StaleRevision."""
         for _ in range(ROUNDS):
             note = await self.notes.get(caller.tenant, public_id)
             if note is None or not self._may_delete(note, kind, caller):
@@ -79,7 +79,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Trash:
-    """What can still be done about a deleted note."""
+    """Lists, restores and purges deleted notes."""
 
     notes: NoteStore
     index: VectorIndex
@@ -88,7 +88,7 @@ class Trash:
     privacy: PrivacyFilter
     clock: Clock
     wake: Callable[[], None]
-    scrub: Callable[[], Awaitable[None]]  #: leaves no bytes of purged notes in the files
+    scrub: Callable[[], Awaitable[None]]  #: removes the bytes of purged notes from the files
     on_failure: OnEmbeddingFailure
 
     async def list(self, caller: Caller, *, limit: int, characters: int, cursor: str | None = None) -> ListedNotes:
@@ -103,7 +103,7 @@ class Trash:
         return ListedNotes(shown, None if last is None or at is None else encode(at, last.note_id.hex))
 
     async def restore(self, public_id: str, caller: Caller) -> Stored:
-        """Bring a note back under its id; one that had expired stays from now on. Raises NotFound, Conflict."""
+        """Restore a note under its id; one that had expired no longer expires. Raises NotFound, Conflict."""
         note = await self._find(public_id, caller)
         if note.status is Status.ACTIVE:
             raise BadRequest(f"Note {public_id} is not in the trash")
@@ -113,7 +113,7 @@ class Trash:
         return await self.store.revive(note, meta, caller, self.on_failure)
 
     async def purge(self, public_id: str, caller: Caller) -> Note:
-        """Erase a note, deleted or not, and return what it was. Raises NotFound, Conflict."""
+        """Purge a note, deleted or not, and return it as it was. Raises NotFound, Conflict."""
         note = await self._find(public_id, caller)
         await self.erase(note, caller.at(self.clock.now()))
         await self.scrub()
@@ -122,15 +122,15 @@ class Trash:
         return note
 
     async def erase(self, note: Note, context: WriteContext) -> None:
-        """Erase exactly this state of a note, and the traces of searches that returned it. Raises Conflict."""
-        await self.search_log.flush()  # those that wait to be written may name it
+        """Purge exactly this state of a note, and the traces of searches that returned it. Raises Conflict."""
+        await self.search_log.flush()  # traces not written yet may name it
         follows = self.index.follows_commits
         await self.notes.purge(note, context, indexed=follows or note.status is not Status.ACTIVE)
         if follows:
             await self.index.apply([IndexOp(note.note_id, PURGED)])
 
     async def _scrub_index(self, note: Note) -> None:
-        """Now, not when the worker comes to it: this process may be about to end. What fails here is left to it."""
+        """Update the index now, as this process may be about to end. If that fails, the worker does it later."""
         with contextlib.suppress(IndexDown, TimeoutError):
             async with asyncio.timeout(SCRUB_SECONDS):
                 await self.index.apply([IndexOp(note.note_id, PURGED)])

@@ -1,4 +1,4 @@
-"""A note's previous texts: list them, read one, bring one back."""
+"""A note's previous texts: list, read and restore them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class VersionView:
     characters: int
     content_hash: str
     replaced_at: datetime | None  #: None: it is the current one
-    text: str | None = None  #: where one was asked for
+    text: str | None = None  #: if requested
 
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Reads and restores the texts that a note had; the last twenty are kept."""
+    """Reads and restores previous texts of a note; the last twenty are kept."""
 
     archive: Archive
     get: GetNote
     edit: EditNote
 
     async def list(self, public_id: str, caller: Caller) -> list[VersionView]:
-        """The current text and the previous ones, newest first, without their texts. Raises NotFound."""
+        """The current version and the previous ones, newest first, without texts. Raises NotFound."""
         note = await self.get(public_id, caller)
         previous = [
             VersionView(
@@ -76,7 +76,7 @@ class Versions:
         )
 
     async def restore(self, public_id: str, version: int, caller: Caller, *, revision: int | None = None) -> Stored:
-        """Give the note this text and its title again, as its newest version; the others stay.
+        """Restore this text and its title as the note's newest version; the others stay.
 
         Raises NotFound, StaleRevision, Conflict, EmbedderDown, KeyRefused.
         """
