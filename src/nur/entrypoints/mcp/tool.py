@@ -118,7 +118,7 @@ class CheckedTool(Tool):
             except NurError as error:
                 log.warning("tool_failed", tool=self.name, error=error.code)
                 return failure(error, self.worded(error))
-            except Exception:  # noqa: BLE001  # a bug: the client is told so, and the log has the details
+            except Exception:  # noqa: BLE001  # a bug: the client gets a short message, the log the details
                 log.crash("tool_crashed", tool=self.name)
                 bug = NurError("Internal error. The server's log has the details.")
                 return failure(bug, str(bug))
