@@ -79,7 +79,7 @@ class LoadedDataset:
 
     async def ask(self, question: LabelledQuestion, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
         """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
-        asked_at = self.asked_at(scope or question.scope)
+        asked_at = question.asked_at or self.asked_at(scope or question.scope)
         started, cpu_started = time.perf_counter(), time.process_time()
         result = await self.services.search(
             SearchRequest(
@@ -132,7 +132,7 @@ class LoadedDataset:
         return timeline_recall(question, await self.services.timeline(request), self.row_of)
 
     def asked_at(self, scope: str | None) -> datetime | None:
-        """When its questions are asked: after everything else of the scope was said."""
+        """When its questions are asked, unless they have their own times: after everything of the scope was said."""
         if scope not in self._last_said:
             self._last_said[scope] = last_said(self.data.rows, scope)
         return self._last_said[scope]

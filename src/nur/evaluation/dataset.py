@@ -7,6 +7,7 @@ import json
 import random
 import zlib
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from nur.domain.errors import BadRequest
@@ -57,6 +58,7 @@ class LabelledQuestion:
     evidence: tuple[RowSpan, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
     stale: tuple[str, ...] = ()  #: rows that were right once
     answer: str = ""  #: in words, where the data set has it
+    asked_at: datetime | None = None  #: where the data set has it
 
     @property
     def has_gold(self) -> bool:
@@ -187,12 +189,21 @@ def _questions(path: Path) -> Iterator[LabelledQuestion]:
                 evidence=tuple(_span(found) for found in row.get("spans") or ()),
                 stale=tuple(row.get("stale") or ()),
                 answer=str(meta.get("answer", "")),
+                asked_at=_moment(row.get("asked_at")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequest(
                 f'{place}: a question needs "id", "text" and "relevant", a list of {{"id"}} or of '
-                '{"doc", "start", "end"}.'
+                '{"doc", "start", "end"}; "asked_at", if it is there, is a time in ISO 8601.'
             ) from error
+
+
+def _moment(value: object) -> datetime | None:
+    """An ISO 8601 time, in UTC unless it names another zone. Raises ValueError if it is none."""
+    if value is None:
+        return None
+    moment = datetime.fromisoformat(str(value))
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _span(found: Mapping[str, Any]) -> RowSpan:

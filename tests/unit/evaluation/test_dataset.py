@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +21,7 @@ ROWS = [
     {"id": "a/1", "text": "The kettle is blue.", "meta": {"scope": "a"}},
     {"id": "b/1", "text": "The lamp is broken.", "meta": {"scope": "b"}},
 ]
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"id": "1", "text": "Which colour?", "relevant": [{"id": "a/1", "grade": 2}], "meta": {"scope": "a"}},
     {"id": "2", "text": "Who called?", "relevant": [], "meta": {"scope": "b", "category": "abstention"}},
     {"id": "3", "text": "Not labelled", "relevant": [], "meta": {"scope": "b", "category": "single_hop"}},
@@ -36,6 +37,12 @@ def test_rows_and_questions_come_with_their_scope_and_gold(tmp_path: Path) -> No
 def test_only_questions_that_the_corpus_truly_lacks_are_unanswerable(tmp_path: Path) -> None:
     data = load(write_data_set(tmp_path / "tiny", "turns", ROWS, QUESTIONS))
     assert [question.is_unanswerable for question in data.questions] == [False, True, False]
+
+
+def test_a_question_may_say_when_it_is_asked(tmp_path: Path) -> None:
+    questions = [{**QUESTIONS[0], "asked_at": "2026-11-10T08:00:00Z"}, QUESTIONS[1]]
+    data = load(write_data_set(tmp_path / "tiny", "turns", ROWS, questions))
+    assert [question.asked_at for question in data.questions] == [datetime(2026, 11, 10, 8, tzinfo=UTC), None]
 
 
 def test_spans_are_characters_of_a_document(tmp_path: Path) -> None:
@@ -55,6 +62,7 @@ def test_spans_are_characters_of_a_document(tmp_path: Path) -> None:
         ("turns", [{"id": "a/1"}], QUESTIONS, "line 1"),  # a row without text
         ("turns", [*ROWS, ["a list"]], QUESTIONS, "line 3"),  # not an object
         ("turns", ROWS, [{"id": "1"}], "line 1"),  # a question without text
+        ("turns", ROWS, [{**QUESTIONS[0], "asked_at": "soon"}], "line 1"),  # no time
         ("turns", ROWS, [{"id": "1", "text": "?", "relevant": [{"doc": "a/1", "start": 1}]}], "line 1"),
         ("turns", ROWS, [{"id": "1", "text": "?", "relevant": [{"id": "c/1"}]}], "c/1"),  # gold that is nowhere
         ("turns", ROWS, [{"id": "1", "text": "?", "relevant": [{"doc": "a/1", "start": 5, "end": 99}]}], "99"),
