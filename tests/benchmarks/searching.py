@@ -12,7 +12,7 @@ from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
 from nur.ports.chunks import UNKNOWN
 from nur.retrieval.currency.order import CurrentFirst, by_rules
-from nur.retrieval.currency.statements import MOST_STATEMENTS
+from nur.retrieval.currency.utterances import MOST_UTTERANCES
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
@@ -67,7 +67,7 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
         ranked = search.ranked(request, found)
         floor = search.floor(request, found)
         groups = fold_duplicates(best_notes(ranked, floor).notes, found.candidates.lookalikes)
-        read = await search.extract_passages.read(request, ranked, groups, MOST_STATEMENTS)
+        read = await search.extract_passages.read(request, ranked, groups, MOST_UTTERANCES)
         current = by_rules(request, found.question.terms, CurrentFirst(groups), read, names_time=False)
         best = current.groups[: request.limit]
         hits = search.extract_passages.extract(request, found.question.terms, ranked, best, {}, read)

@@ -1,1 +1,1 @@
-"""Currency: put newer statements before outdated ones, and find contradictions. Decided per question, never stored."""
+"""Currency: put newer utterances before outdated ones, and find contradictions. Decided per question, never stored."""

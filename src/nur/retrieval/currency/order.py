@@ -1,7 +1,7 @@
-"""Put current statements before outdated ones, among the best ten hits, and find contradictions.
+"""Put current utterances before outdated ones, among the best ten hits, and find contradictions.
 
 Only notes that a rule compares swap positions: nothing is added, dropped or pushed behind other notes. A recorded
-decision takes precedence over any rule. Two statements contradict each other if the question is a yes-or-no question,
+decision takes precedence over any rule. Two utterances contradict each other if the question is a yes-or-no question,
 one clause denies it and another claims it.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nur.domain.search import Newer, Quote
 from nur.retrieval.currency.relation import asks_past, updates
 from nur.retrieval.currency.slots import asks_value, same_slot
-from nur.retrieval.currency.statements import MOST_STATEMENTS, covered_share, is_statement, statement, term_shares
+from nur.retrieval.currency.utterances import MOST_UTTERANCES, as_utterance, covered_share, is_utterance, term_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey
     from nur.domain.search import Hit, SearchRequest
     from nur.ports.chunks import ChunkWithNote
-    from nur.retrieval.currency.statements import Shares, Utterance
+    from nur.retrieval.currency.utterances import Shares, Utterance
     from nur.retrieval.ranking.grouping import HitGroup
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 # Chosen on the first five chats of BEAM (docs/quality-log.md, "Time and change").
 LEAST_COVERED = 0.3
@@ -66,34 +66,34 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CurrentOrder:
-    """The order in which statements are shown."""
+    """The order in which utterances are shown."""
 
-    order: Sequence[int]  #: indices of the statements
+    order: Sequence[int]  #: indices of the utterances
     moves: tuple[Move, ...] = ()
     conflict: Disagreement | None = None
 
 
 def order_current(
-    question: str, terms: WeighedTerms, statements: Sequence[Utterance], *, names_time: bool
+    question: str, terms: WeightedTerms, utterances: Sequence[Utterance], *, names_time: bool
 ) -> CurrentOrder:
-    """Order statements, given best first; `names_time`: the question asks about a period, so newer is not better."""
+    """Order utterances, given best first; `names_time`: the question asks about a period, so newer is not better."""
     shares = term_shares(terms)
-    order, moves = list(range(len(statements))), []
+    order, moves = list(range(len(utterances))), []
     if not names_time and asks_value(question):
-        slot = same_slot(question, shares, statements)
-        newest_first = sorted(slot, key=lambda index: statements[index].said, reverse=True)
+        slot = same_slot(question, shares, utterances)
+        newest_first = sorted(slot, key=lambda index: utterances[index].said, reverse=True)
         for position, index in zip(slot, newest_first, strict=True):
             order[position] = index
-        moves = _moves(statements, newest_first[1:], newest_first[:1] * (len(slot) - 1), MoveRule.VALUE)
+        moves = _moves(utterances, newest_first[1:], newest_first[:1] * (len(slot) - 1), MoveRule.VALUE)
     if not moves and not names_time and not asks_past(question):
-        newer = updates(statements)
+        newer = updates(utterances)
         positions = sorted({*newer, *(other for others in newer.values() for other in others)})
-        for position, index in zip(positions, _newer_first(positions, newer, statements), strict=True):
+        for position, index in zip(positions, _newer_first(positions, newer, utterances), strict=True):
             order[position] = index
         for index, others in newer.items():
-            newest = max(others, key=lambda other: statements[other].said)
-            moves += _moves(statements, [index], [newest], MoveRule.UPDATE)
-    conflict = disagreement(shares, statements) if asks_whether(question) else None
+            newest = max(others, key=lambda other: utterances[other].said)
+            moves += _moves(utterances, [index], [newest], MoveRule.UPDATE)
+    conflict = disagreement(shares, utterances) if asks_whether(question) else None
     return CurrentOrder(order, tuple(moves), conflict)
 
 
@@ -117,11 +117,11 @@ def decided_first(public_ids: Sequence[str], superseded: Mapping[str, Sequence[s
 
 
 def _newer_first(
-    indices: Sequence[int], newer: Mapping[int, Sequence[int]], statements: Sequence[Utterance]
+    indices: Sequence[int], newer: Mapping[int, Sequence[int]], utterances: Sequence[Utterance]
 ) -> Iterable[int]:
-    """The indices, each after those of its newer statements, of which the newest comes first."""
+    """The indices, each after those of its newer utterances, of which the newest comes first."""
     newest_first = {
-        index: sorted(others, key=lambda other: statements[other].said, reverse=True) for index, others in newer.items()
+        index: sorted(others, key=lambda other: utterances[other].said, reverse=True) for index, others in newer.items()
     }
     order: list[int] = []
     for index in indices:
@@ -138,18 +138,18 @@ def _append_after_newer(index: int, newer: Mapping[int, Sequence[int]], order: l
     order.append(index)
 
 
-def _moves(statements: Sequence[Utterance], older: Sequence[int], newer: Sequence[int], rule: MoveRule) -> list[Move]:
+def _moves(utterances: Sequence[Utterance], older: Sequence[int], newer: Sequence[int], rule: MoveRule) -> list[Move]:
     return [
-        Move(statements[new].public_id, statements[old].public_id, rule)
+        Move(utterances[new].public_id, utterances[old].public_id, rule)
         for old, new in zip(older, newer, strict=True)
         if old != new
     ]
 
 
 class Clause(NamedTuple):
-    """A part of a statement: `note_text[start_char:end_char]`."""
+    """A part of an utterance: `note_text[start_char:end_char]`."""
 
-    statement: int  #: index of its statement
+    utterance: int  #: index of its utterance
     start_char: int
     end_char: int
     text: str
@@ -167,11 +167,11 @@ def asks_whether(question: str) -> bool:
     return _ASKS_WHETHER.match(question) is not None
 
 
-def disagreement(shares: Shares, statements: Sequence[Utterance]) -> Disagreement | None:
+def disagreement(shares: Shares, utterances: Sequence[Utterance]) -> Disagreement | None:
     """The denial and the claim that cover the question best; None unless there are both."""
     denials: list[tuple[float, Clause]] = []
     claims: list[tuple[float, Clause]] = []
-    for clause in (clause for index, one in enumerate(statements) for clause in _clauses(index, one)):
+    for clause in (clause for index, one in enumerate(utterances) for clause in _clauses(index, one)):
         denies = _DENIES.search(clause.text) is not None
         if not (_SELF.search(clause.text) if denies else not _NOT_A_CLAIM.search(clause.text)):
             continue
@@ -183,13 +183,13 @@ def disagreement(shares: Shares, statements: Sequence[Utterance]) -> Disagreemen
     return Disagreement(max(denials, key=lambda one: one[0])[1], max(claims, key=lambda one: one[0])[1])
 
 
-def _clauses(index: int, statement: Utterance) -> Iterator[Clause]:
-    """The clauses of a statement up to its first code block."""
-    text = statement.text.partition(_CODE)[0]
+def _clauses(index: int, utterance: Utterance) -> Iterator[Clause]:
+    """The clauses of an utterance up to its first code block."""
+    text = utterance.text.partition(_CODE)[0]
     for first, last in _split(text, 0, len(text), _SENTENCE_END):
         for start, end in _split(text, first, last, _CLAUSE_END):
             if end - start >= SHORTEST_CLAUSE:
-                yield Clause(index, statement.start_char + start, statement.start_char + end, text[start:end])
+                yield Clause(index, utterance.start_char + start, utterance.start_char + end, text[start:end])
 
 
 def _split(text: str, start: int, end: int, at: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -228,7 +228,7 @@ def decided(groups: Sequence[HitGroup], superseded: Mapping[str, Sequence[str]])
 
 def by_rules(
     request: SearchRequest,
-    terms: WeighedTerms,
+    terms: WeightedTerms,
     current: CurrentFirst,
     read: Mapping[ChunkKey, ChunkWithNote],
     *,
@@ -238,28 +238,28 @@ def by_rules(
     decided_older = {move.older for move in current.moves}
     positions = [
         position
-        for position, group in enumerate(current.groups[:MOST_STATEMENTS])
+        for position, group in enumerate(current.groups[:MOST_UTTERANCES])
         if (one := read.get(group.shown.candidate.chunk_key)) is not None
-        and is_statement(one.note)
+        and is_utterance(one.note)
         and one.note.public_id not in decided_older
         and not (request.as_of is not None and one.note.changed_since(request.as_of))
     ]
     groups = [current.groups[position] for position in positions]
-    statements = [
-        statement(one.note, one.stored.chunk.content, one.stored.chunk.start_char, group.shown.score)
+    utterances = [
+        as_utterance(one.note, one.stored.chunk.content, one.stored.chunk.start_char, group.shown.score)
         for group in groups
         for one in (read[group.shown.candidate.chunk_key],)
     ]
-    ordered = order_current(request.query, terms, statements, names_time=names_time)
+    ordered = order_current(request.query, terms, utterances, names_time=names_time)
     result = list(current.groups)
     for position, index in zip(positions, ordered.order, strict=True):
         result[position] = groups[index]
     conflict = None
     if ordered.conflict is not None:
-        public_ids = [one.public_id for one in statements]
+        public_ids = [one.public_id for one in utterances]
         conflict = _quote(ordered.conflict.denies, public_ids), _quote(ordered.conflict.claims, public_ids)
     return CurrentFirst(result, (*current.moves, *ordered.moves), conflict)
 
 
 def _quote(clause: Clause, public_ids: Sequence[str]) -> Quote:
-    return Quote(public_ids[clause.statement], clause.text, clause.start_char, clause.end_char)
+    return Quote(public_ids[clause.utterance], clause.text, clause.start_char, clause.end_char)

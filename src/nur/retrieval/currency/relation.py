@@ -1,4 +1,4 @@
-"""Compare memories: nearly the same, different statements on the same subject, or unrelated.
+"""Compare memories: nearly the same, different content on the same subject, or unrelated.
 
 Also the update rule: a memory that reports a change comes before older memories on the same subject.
 """
@@ -18,7 +18,7 @@ from nur.retrieval.text.function_words import FUNCTION_WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nur.retrieval.currency.statements import Utterance
+    from nur.retrieval.currency.utterances import Utterance
 
 # Chosen on the first two people of everyday (docs/quality-log.md, "Time and change").
 LEAST_SAME = 0.8
@@ -109,15 +109,15 @@ def reports_change(text: str) -> bool:
     return _REPORTS_CHANGE.search(text) is not None
 
 
-def updates(statements: Sequence[Utterance]) -> dict[int, list[int]]:
+def updates(utterances: Sequence[Utterance]) -> dict[int, list[int]]:
     """For each outdated memory, the newer ones ranked below it that report a change of the same thing; by index."""
-    memories = [index for index, one in enumerate(statements) if one.is_memory]
-    reports = [index for index in memories if reports_change(statements[index].text)]
+    memories = [index for index, one in enumerate(utterances) if one.is_memory]
+    reports = [index for index in memories if reports_change(utterances[index].text)]
     words: dict[int, dict[int, float]] = {}  # only of memories that are compared
 
     def words_of(index: int) -> dict[int, float]:
         if index not in words:
-            words[index] = content_words(statements[index].text)
+            words[index] = content_words(utterances[index].text)
         return words[index]
 
     newer = {
@@ -125,7 +125,7 @@ def updates(statements: Sequence[Utterance]) -> dict[int, list[int]]:
             other
             for other in reports
             if other > index
-            and statements[other].said > statements[index].said
+            and utterances[other].said > utterances[index].said
             and shared(words_of(index), words_of(other)) >= LEAST_SHARED_UPDATE
         ]
         for index in memories

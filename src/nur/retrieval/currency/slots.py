@@ -1,4 +1,4 @@
-"""The slot rule: of statements that give different values for what a question asks, the newest comes first.
+"""The slot rule: of utterances that give different values for what a question asks, the newest comes first.
 
 A value is a number, a percentage, an amount of money, a date, a time of day or a version.
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from nur.retrieval.currency.statements import covered_share
+from nur.retrieval.currency.utterances import covered_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.retrieval.currency.statements import Shares, Utterance
+    from nur.retrieval.currency.utterances import Shares, Utterance
 
 _NUMBER = r"\d[\d,]{0,15}(?:\.\d{1,9})?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]{0,6}\.?"
@@ -35,7 +35,7 @@ NEARLY_AS_COVERED = 0.8
 """The share around each other value must be at least this part of the share around the best."""
 
 NEARLY_AS_GOOD = 0.75
-"""The score of each other statement must be at least this part of the first one's."""
+"""The score of each other utterance must be at least this part of the first one's."""
 
 NEARLY_AS_COVERED_CHANGE = 0.6
 NEARLY_AS_GOOD_CHANGE = 0.5
@@ -127,7 +127,7 @@ _ASKS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _ASKED.it
 def find_values(text: str) -> list[Value]:
     """The values of a text, in order; no two overlap."""
     values: list[Value] = []
-    has_digit = _DIGIT.search(text) is not None  # most statements have none, which saves five of seven searches
+    has_digit = _DIGIT.search(text) is not None  # most utterances have none, which saves five of seven searches
     for kind, finder in _FINDERS.items():
         if not has_digit and kind not in _IN_WORDS:
             continue
@@ -153,27 +153,27 @@ def asks_value(question: str) -> bool:
     return _ASKS_VALUE.search(question) is not None and _ASKS_PAST.search(question) is None
 
 
-def same_slot(question: str, shares: Shares, statements: Sequence[Utterance]) -> list[int]:
-    """Indices of statements with different values for what is asked, in their order; none if all agree."""
+def same_slot(question: str, shares: Shares, utterances: Sequence[Utterance]) -> list[int]:
+    """Indices of utterances with different values for what is asked, in their order; none if all agree."""
     in_question = {one.value for one in find_values(question)}
     best: dict[ValueKind, dict[int, GivenValue]] = {}
-    for index, statement in enumerate(statements):
-        for value in find_values(statement.text):
-            given = None if value.value in in_question else _given(statement.text, value, shares)
+    for index, utterance in enumerate(utterances):
+        for value in find_values(utterance.text):
+            given = None if value.value in in_question else _given(utterance.text, value, shares)
             if given is None:
                 continue
             previous = best.setdefault(value.kind, {}).get(index)
             if previous is None or given > previous:
                 best[value.kind][index] = given
     for kind in asked_kinds(question):
-        comparable = _comparable(best.get(kind, {}), statements)
+        comparable = _comparable(best.get(kind, {}), utterances)
         if len({best[kind][index].value for index in comparable}) > 1:
             return comparable
     return []
 
 
 class GivenValue(NamedTuple):
-    """A value that a statement gives for what is asked; compared by coverage first."""
+    """A value that an utterance gives for what is asked; compared by coverage first."""
 
     covered: float  #: share of the question's content words around it
     is_change: bool  #: the words before it call it new
@@ -190,18 +190,18 @@ def _given(text: str, value: Value, shares: Shares) -> GivenValue | None:
     return GivenValue(covered, is_change, value.value) if covered >= LEAST_COVERED else None
 
 
-def _comparable(given_values: dict[int, GivenValue], statements: Sequence[Utterance]) -> list[int]:
-    """Indices of statements whose coverage is close to the best and whose score is close to the first one's.
+def _comparable(given_values: dict[int, GivenValue], utterances: Sequence[Utterance]) -> list[int]:
+    """Indices of utterances whose coverage is close to the best and whose score is close to the first one's.
 
     A value that is called new needs less coverage: people refer to a known thing by one word.
     """
     if not given_values:
         return []
     best_covered = max(given.covered for given in given_values.values())
-    first_score = statements[min(given_values)].score
+    first_score = utterances[min(given_values)].score
     return [
         index
         for index, given in sorted(given_values.items())
         if given.covered >= (NEARLY_AS_COVERED_CHANGE if given.is_change else NEARLY_AS_COVERED) * best_covered
-        and statements[index].score >= (NEARLY_AS_GOOD_CHANGE if given.is_change else NEARLY_AS_GOOD) * first_score
+        and utterances[index].score >= (NEARLY_AS_GOOD_CHANGE if given.is_change else NEARLY_AS_GOOD) * first_score
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nur.retrieval.pieces.stored import AtomTable, PieceTable
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 BEST_PIECES = 60
 """Pieces that passages grow around; more take longer and change nothing."""
@@ -86,7 +86,7 @@ class _ReadChunk:
     reach: int  #: offset up to which the note can be read from here without a gap
 
 
-def gather(notes: Sequence[PassageNote], terms: WeighedTerms) -> Atoms:
+def gather(notes: Sequence[PassageNote], terms: WeightedTerms) -> Atoms:
     """The atoms of the best pieces of all notes and of the pieces around them."""
     chunks = list(_decoded(notes))
     chosen = _chosen_pieces(chunks)
@@ -133,7 +133,7 @@ def _chosen_pieces(chunks: Sequence[_ReadChunk]) -> list[NDArray[np.bool_]]:
     return np.split(chosen, np.cumsum(sizes)[:-1])
 
 
-def _atoms_of(chunk: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms) -> Atoms:
+def _atoms_of(chunk: _ReadChunk, chosen: NDArray[np.bool_], terms: WeightedTerms) -> Atoms:
     """The atoms of one chunk's chosen pieces, without those that end in a gap between chunks."""
     atoms, pieces = chunk.atoms, chunk.pieces
     piece_of = np.repeat(np.arange(len(pieces)), atoms.per_piece)
@@ -151,7 +151,7 @@ def _atoms_of(chunk: _ReadChunk, chosen: NDArray[np.bool_], terms: WeighedTerms)
 
 
 def _counts(
-    atoms: AtomTable, pieces: PieceTable, piece_of: NDArray[np.int64], terms: WeighedTerms
+    atoms: AtomTable, pieces: PieceTable, piece_of: NDArray[np.int64], terms: WeightedTerms
 ) -> NDArray[np.float64]:
     """Occurrences of each of the question's terms (column) in each atom (row)."""
     column_of_id = np.full(pieces.ids.size, -1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nur.retrieval.passages.atoms import Atoms, PassageNote
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 
 OWN_WEIGHT, WIDE_WEIGHT, PIECE_WEIGHT = 1.6, 2.0, 0.5
@@ -52,7 +52,7 @@ LEAST_SHARE = 0.05
 """A note whose share would be less than this part of the best note's gets none."""
 
 
-def score(atoms: Atoms, terms: WeighedTerms, best_lexical: float) -> NDArray[np.float64]:
+def score(atoms: Atoms, terms: WeightedTerms, best_lexical: float) -> NDArray[np.float64]:
     """Each atom's score, comparable within one search only. `best_lexical` is the best hit's lexical share."""
     number = len(atoms)
     containing = (atoms.counts > 0).sum(axis=0)
@@ -116,7 +116,7 @@ class _AtomRange:
 
 
 def extract(
-    notes: Sequence[PassageNote], terms: WeighedTerms, *, best_lexical: float, max_chars: int = MAX_CHARS
+    notes: Sequence[PassageNote], terms: WeightedTerms, *, best_lexical: float, max_chars: int = MAX_CHARS
 ) -> dict[str, list[ExtractedPassage]]:
     """The best passages of all notes, by note name, best first; together about ``max_chars`` characters.
 

@@ -20,16 +20,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nur.retrieval.calibration import LOCAL, MODELS
+from nur.retrieval.ranking.scores import K1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
     from nur.retrieval.ranking.rank import Ranked
 
-FULL_MATCH = 1 / 2.2
+FULL_MATCH = 1 / (1 + K1)
 """BM25 match of a word that occurs once in a piece of the reference length."""
 
 CLOSE = 0.05
@@ -106,7 +107,7 @@ class Coverage:
     matched_words: NDArray[np.float64]  #: log1p of the number of words that are there
 
 
-def coverage(matched: NDArray[np.float64], terms: WeighedTerms) -> Coverage:
+def coverage(matched: NDArray[np.float64], terms: WeightedTerms) -> Coverage:
     """Coverage of the question's content words by each hit; `matched` has one row per hit, one column per term."""
     is_content = (terms.importance >= 1.0) & (terms.weights > 0)
     weights = terms.weights[is_content]

@@ -54,7 +54,7 @@ class Expansion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedTerms:
+class WeightedTerms:
     """A question's terms with their weights in this store."""
 
     ids: NDArray[np.uint32]
@@ -68,7 +68,7 @@ class WeighedTerms:
         return float(self.weights.sum()) or 1.0
 
 
-NO_TERMS = WeighedTerms(np.zeros(0, np.uint32), np.zeros(0), np.zeros(0))
+NO_TERMS = WeightedTerms(np.zeros(0, np.uint32), np.zeros(0), np.zeros(0))
 
 
 def query_terms(question: str, analyzer: Analyzer) -> list[QueryTerm]:
@@ -85,7 +85,7 @@ def query_terms(question: str, analyzer: Analyzer) -> list[QueryTerm]:
 
 def weigh(
     terms: Sequence[QueryTerm], pieces_with: Mapping[int, int], pieces: int, similar: Sequence[SimilarTerm] = ()
-) -> WeighedTerms:
+) -> WeightedTerms:
     """Weigh each term by its idf: ``pieces_with[id]`` of the store's ``pieces`` pieces contain it.
 
     A similar term counts for it by its similarity, and less if it is the more common one.
@@ -96,7 +96,7 @@ def weigh(
         for term in (*(one.id for one in terms), *(one.id for one in similar))
     }
     columns = {term.id: column for column, term in enumerate(terms)}
-    return WeighedTerms(
+    return WeightedTerms(
         np.array([term.id for term in terms], np.uint32),
         importance,
         importance * [idf[term.id] for term in terms],

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
     from nur.retrieval.calibration import ModelCalibration
     from nur.retrieval.pieces.stored import PieceTable
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 LEXICAL, DENSE = "lexical", "dense"
 NO_BONUSES: Mapping[ChunkKey, float] = MappingProxyType({})
@@ -42,7 +42,7 @@ class PieceQuestion:
     """A question, prepared for comparison with pieces."""
 
     text: str
-    terms: WeighedTerms
+    terms: WeightedTerms
     vector: Floats | None  #: by the packaged model; None: pieces are not compared by meaning
     model_vector: Floats | None = None  #: by the store's own model
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nur.domain.notes import ChunkKey
     from nur.ports.embedder import Floats
     from nur.retrieval.pieces.stored import PieceTable
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 
 K1 = 1.2
@@ -89,7 +89,7 @@ def score_pieces(
     table: PieceTable,
     titles: Sequence[NDArray[np.uint32]],
     is_turn: NDArray[np.bool_],
-    terms: WeighedTerms,
+    terms: WeightedTerms,
     meaning: Meaning,
 ) -> PieceScores:
     """Score every piece; `titles` holds the title terms of each chunk, `is_turn` whether each chunk is a turn."""
@@ -111,7 +111,7 @@ def _cosines(meaning: Meaning) -> NDArray[np.float64]:
     return cosines(meaning.vectors, meaning.question).astype(np.float64)
 
 
-def _counts(table: PieceTable, titles: Sequence[NDArray[np.uint32]], terms: WeighedTerms) -> NDArray[np.float64]:
+def _counts(table: PieceTable, titles: Sequence[NDArray[np.uint32]], terms: WeightedTerms) -> NDArray[np.float64]:
     """Occurrences of each term (column) in each piece (row); one in its context adds CONTEXT_COUNT."""
     shape = (len(table), terms.ids.size)
     counts = np.zeros(shape)
@@ -124,7 +124,7 @@ def _counts(table: PieceTable, titles: Sequence[NDArray[np.uint32]], terms: Weig
     return counts + CONTEXT_COUNT * in_context
 
 
-def _in_titles(titles: Sequence[NDArray[np.uint32]], terms: WeighedTerms) -> NDArray[np.bool_]:
+def _in_titles(titles: Sequence[NDArray[np.uint32]], terms: WeightedTerms) -> NDArray[np.bool_]:
     """Whether each title (row) contains each term (column)."""
     contains = np.zeros((len(titles), terms.ids.size), bool)
     entries, columns = find_ids(np.concatenate([np.zeros(0, np.uint32), *titles]), terms.ids)
@@ -157,7 +157,7 @@ def _saturated(counts: NDArray[np.float64], words: NDArray[np.float64], b: float
     return saturated
 
 
-def _add_expansions(matched: NDArray[np.float64], table: PieceTable, terms: WeighedTerms) -> None:
+def _add_expansions(matched: NDArray[np.float64], table: PieceTable, terms: WeightedTerms) -> None:
     """Raise matches, in place, where a word similar to the question's matches better than the word itself."""
     if not terms.expansions:
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nur.domain.search import Passage
-from nur.retrieval.currency.statements import covered_share, term_shares
+from nur.retrieval.currency.utterances import covered_share, term_shares
 from nur.retrieval.pieces.atoms import find_atoms
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nur.domain.notes import Note
     from nur.domain.search import Hit
     from nur.ports.archive import Archive
-    from nur.retrieval.currency.statements import Shares
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.currency.utterances import Shares
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 #: Most characters shown of an earlier text, from the sentence with most of the question's words on.
 SHOWN = 600
@@ -30,7 +30,7 @@ class AsKnown:
 
     archive: Archive
 
-    async def __call__(self, hits: Iterable[Hit], moment: datetime, terms: WeighedTerms, *, whole: bool) -> list[Hit]:
+    async def __call__(self, hits: Iterable[Hit], moment: datetime, terms: WeightedTerms, *, whole: bool) -> list[Hit]:
         """The hits as of `moment`, with full texts if `whole`; without hits whose earlier text is no longer stored."""
         shares = term_shares(terms)
         shown = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nur.ports.chunks import ChunkStore, ChunkWithNote
     from nur.ports.clock import Clock
     from nur.retrieval.ranking.grouping import HitGroup
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
     from nur.retrieval.ranking.rank import Ranked
 
 #: Hits that passages are taken from; with twenty, more sentences resemble the question by chance.
@@ -67,7 +67,7 @@ class ExtractPassages:
     def extract(
         self,
         request: SearchRequest,
-        terms: WeighedTerms,
+        terms: WeightedTerms,
         ranked: Sequence[Ranked],
         best: Sequence[HitGroup],
         rerank_scores: Mapping[NoteId, float],
@@ -165,7 +165,7 @@ def _characters(hit: Hit) -> int:
 
 
 def _passages(
-    terms: WeighedTerms,
+    terms: WeightedTerms,
     chunks: Sequence[Ranked],
     read: Mapping[ChunkKey, ChunkWithNote],
     best_lexical: float,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.reranker import Reranker
     from nur.retrieval.ranking.grouping import HitGroup
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
     from nur.retrieval.ranking.rank import Ranked
 
 log = EventLog("RetrievalService")
@@ -48,7 +48,7 @@ class Rerank:
     deadline_seconds: float
     top: int
 
-    async def __call__(self, request: SearchRequest, groups: Sequence[HitGroup], terms: WeighedTerms) -> Reranked:
+    async def __call__(self, request: SearchRequest, groups: Sequence[HitGroup], terms: WeightedTerms) -> Reranked:
         """The hits in the reranker's order; in their own order and degraded, if it does not answer in time."""
         asked, rest = groups[: self.top], groups[self.top :]
         if not asked:
@@ -67,7 +67,7 @@ class Rerank:
         ordered = [*(group for _, group in by_score), *rest]
         return Reranked(ordered, {group.shown.note_id: score for score, group in by_score})
 
-    def _text(self, one: Ranked, read: ChunkWithNote, terms: WeighedTerms) -> str:
+    def _text(self, one: Ranked, read: ChunkWithNote, terms: WeightedTerms) -> str:
         """What the model reads of a hit: its chunk with neighbours, or the best sentences of a longer chunk."""
         chunk, most = read.stored.chunk, self.reranker.max_chars
         if len(chunk.content) > most:
@@ -79,7 +79,7 @@ class Rerank:
         before = around.before[len(around.before) - min(len(around.before), room // 2) :]
         return before + chunk.content + around.after[: room - len(before)]
 
-    def _extracted(self, one: Ranked, read: ChunkWithNote, terms: WeighedTerms) -> str:
+    def _extracted(self, one: Ranked, read: ChunkWithNote, terms: WeightedTerms) -> str:
         """The sentences of a long chunk that answer, in text order."""
         most = self.reranker.max_chars
         best = extract([passage_note([(one, read)])], terms, best_lexical=one.lexical, max_chars=most)

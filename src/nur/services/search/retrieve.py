@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nur.ports.clock import Clock
     from nur.ports.embedder import Embedder, Floats, TokenTable
     from nur.ports.vector_index import Neighbour, VectorIndex
-    from nur.retrieval.ranking.queries import QueryTerm, SimilarTerm, WeighedTerms
+    from nur.retrieval.ranking.queries import QueryTerm, SimilarTerm, WeightedTerms
     from nur.retrieval.ranking.similar_words import SimilarWords
     from nur.retrieval.times.find import AskedTime
     from nur.services.indexing.watch_index import WatchIndex
@@ -56,7 +56,7 @@ TURN_DISTANCE = 2
 class Question:
     """An analysed question; it does not depend on the number of candidates."""
 
-    terms: WeighedTerms
+    terms: WeightedTerms
     lexical_terms: Sequence[str]  #: terms to look up candidates by
     statistics: CorpusStatistics
     vector: Floats | None  #: of the store's model; None: chunks are not compared by meaning

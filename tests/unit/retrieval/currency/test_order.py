@@ -1,4 +1,4 @@
-"""What holds now comes before what held once, where statements are about the same thing, and nothing else moves."""
+"""What holds now comes before what held once, where utterances are about the same thing, and nothing else moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.retrieval.currency.order import Move, MoveRule, decided_first, order_current
-from nur.retrieval.currency.statements import Utterance
+from nur.retrieval.currency.utterances import Utterance
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
 
@@ -21,16 +21,16 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def said(*texts: str, score: float = 0.8, memories: bool = True) -> list[Utterance]:
-    """Statements in the order of an answer, each said a day after the one before."""
+    """Utterances in the order of an answer, each said a day after the one before."""
     return [
         Utterance(f"mem_{place}", text, 0, (START + timedelta(days=place), -1), score, memories)
         for place, text in enumerate(texts)
     ]
 
 
-def ordered(question: str, statements: list[Utterance], *, names_time: bool = False) -> CurrentOrder:
+def ordered(question: str, utterances: list[Utterance], *, names_time: bool = False) -> CurrentOrder:
     terms = query_terms(question, ANALYZER)
-    return order_current(question, weigh(terms, {}, 1000), statements, names_time=names_time)
+    return order_current(question, weigh(terms, {}, 1000), utterances, names_time=names_time)
 
 
 def test_the_newest_value_comes_first() -> None:
@@ -43,8 +43,8 @@ def test_the_newest_value_comes_first() -> None:
 
 
 def test_a_newer_value_that_stands_first_already_is_named_too() -> None:
-    statements = said("Test coverage of the parser is 65%.", "Test coverage of the parser is 78%.")[::-1]
-    found = ordered("What is the test coverage of the parser?", statements)
+    utterances = said("Test coverage of the parser is 65%.", "Test coverage of the parser is 78%.")[::-1]
+    found = ordered("What is the test coverage of the parser?", utterances)
     assert found.order == [0, 1]
     assert [(move.newer, move.older) for move in found.moves] == [("mem_1", "mem_0")]
 
@@ -71,11 +71,11 @@ def test_nothing_moves(question: str, texts: tuple[str, ...]) -> None:
 
 
 def test_a_question_about_a_time_is_not_about_now() -> None:
-    statements = said("The hall has 4 lamps.", "The hall has 6 lamps.")
-    assert ordered("How many lamps does the hall have?", statements, names_time=True).moves == ()
+    utterances = said("The hall has 4 lamps.", "The hall has 6 lamps.")
+    assert ordered("How many lamps does the hall have?", utterances, names_time=True).moves == ()
 
 
-def test_a_weaker_statement_does_not_pass_a_much_better_one() -> None:
+def test_a_weaker_utterance_does_not_pass_a_much_better_one() -> None:
     better, weaker = said("The hall has 4 lamps.", "The hall has 6 lamps.", memories=False)
     weaker = Utterance(weaker.public_id, weaker.text, 0, weaker.said, 0.3, is_memory=False)
     assert ordered("How many lamps does the hall have?", [better, weaker]).moves == ()
@@ -106,8 +106,8 @@ def test_a_value_that_is_said_to_be_new_may_be_weaker(text: str) -> None:
     ],
 )
 def test_a_goal_or_a_past_value_is_not_put_first(text: str) -> None:
-    statements = said("The test coverage of the parser is 65%.", text, memories=False)
-    assert ordered("What is the test coverage of the parser?", statements).order == [0, 1]
+    utterances = said("The test coverage of the parser is 65%.", text, memories=False)
+    assert ordered("What is the test coverage of the parser?", utterances).order == [0, 1]
 
 
 def test_what_changed_from_one_value_to_another_gives_the_second() -> None:
@@ -120,8 +120,8 @@ def test_what_changed_from_one_value_to_another_gives_the_second() -> None:
     ["How much did the hall change between the two times?", "How many more lamps does the hall have?"],
 )
 def test_a_question_that_compares_asks_for_no_current_value(question: str) -> None:
-    statements = said("The hall has 4 lamps.", "The hall has 6 lamps.", memories=False)
-    assert ordered(question, statements).moves == ()
+    utterances = said("The hall has 4 lamps.", "The hall has 6 lamps.", memories=False)
+    assert ordered(question, utterances).moves == ()
 
 
 def test_a_memory_that_reports_a_change_comes_before_what_it_changes() -> None:
@@ -185,7 +185,7 @@ WORDS = ["the hall has", "lamps", "4", "6 lamps", "now", "I've never", "65%", "?
     st.sampled_from(["How many lamps has the hall?", "Have I lamps?", "lamps", ""]),
     st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join) | st.text(max_size=40), max_size=10),
 )
-def test_every_statement_keeps_exactly_one_place(question: str, texts: list[str]) -> None:
+def test_every_utterance_keeps_exactly_one_place(question: str, texts: list[str]) -> None:
     found = ordered(question, said(*texts))
     assert sorted(found.order) == list(range(len(texts)))
     names = {f"mem_{place}" for place in range(len(texts))}

@@ -1,4 +1,4 @@
-"""Statements that disagree, where a question asks whether something is so."""
+"""Utterances that disagree, where a question asks whether something is so."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from datetime import UTC, datetime
 import pytest
 
 from nur.retrieval.currency.order import asks_whether, disagreement
-from nur.retrieval.currency.statements import Utterance, term_shares
+from nur.retrieval.currency.utterances import Utterance, term_shares
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
 
 QUESTION = "Have I used Flask routes?"
 SHARES = term_shares(weigh(query_terms(QUESTION, ANALYZER), {}, 1000))
-AT = 50  #: where the statements start in their notes
+AT = 50  #: where the utterances start in their notes
 
 
 def found(*texts: str) -> tuple[str, str] | None:
     """What denies and what claims."""
-    statements = [
+    utterances = [
         Utterance(f"t{n}", text, AT, (datetime(2026, 1, 1, tzinfo=UTC), n), 0.8, False) for n, text in enumerate(texts)
     ]
-    both = disagreement(SHARES, statements)
+    both = disagreement(SHARES, utterances)
     if both is None:
         return None
     for clause in both:
-        text = texts[clause.statement]
+        text = texts[clause.utterance]
         assert text[clause.start_char - AT : clause.end_char - AT] == clause.text
     return both.denies.text, both.claims.text
 

@@ -1,4 +1,4 @@
-"""Values in texts, and which statements give the asked thing different ones."""
+"""Values in texts, and which utterances give the asked thing different ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nur.retrieval.currency.slots import REACH, ValueKind, asked_kinds, asks_value, find_values, same_slot
-from nur.retrieval.currency.statements import Utterance, term_shares
+from nur.retrieval.currency.utterances import Utterance, term_shares
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
 
@@ -17,11 +17,11 @@ QUESTION = "How many lamps hang in the long hall?"
 def slot(*texts: str, question: str = QUESTION, scores: tuple[float, ...] = ()) -> list[int]:
     shares = term_shares(weigh(query_terms(question, ANALYZER), {}, 1000))
     known = scores or (0.8,) * len(texts)
-    statements = [
+    utterances = [
         Utterance(f"mem_{place}", text, 0, (datetime(2026, 1, 1, tzinfo=UTC), place), score, True)
         for place, (text, score) in enumerate(zip(texts, known, strict=True))
     ]
-    return same_slot(question, shares, statements)
+    return same_slot(question, shares, utterances)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_only_a_question_for_the_current_value_asks_for_one(question: str, expec
     assert asks_value(question) is expected
 
 
-def test_statements_with_different_values_share_a_slot() -> None:
+def test_utterances_with_different_values_share_a_slot() -> None:
     same = "The long hall has {} lamps that hang."
     assert slot(same.format(4), same.format(6)) == [0, 1]
     assert slot(same.format(4), same.format(4)) == []
@@ -96,12 +96,12 @@ def test_words_count_within_reach_of_the_value() -> None:
     assert slot(near, f"lamps hang in the long hall {blanks} 6") == [0, 1]
 
 
-def test_a_statement_that_speaks_of_little_of_it_is_left_out() -> None:
+def test_an_utterance_that_speaks_of_little_of_it_is_left_out() -> None:
     full = "{} lamps hang in the long hall."
     assert slot(full.format(4), full.format(6), "8 lamps are in a box.") == [0, 1]
 
 
-def test_a_statement_must_answer_about_as_well_as_the_first() -> None:
+def test_an_utterance_must_answer_about_as_well_as_the_first() -> None:
     full = "{} lamps hang in the long hall."
     texts = (full.format(4), full.format(6), full.format(8))
     assert slot(*texts, scores=(1.0, 0.75, 0.74)) == [0, 1]

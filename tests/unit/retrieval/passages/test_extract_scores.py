@@ -20,9 +20,9 @@ from nur.retrieval.passages.extract import (
     B,
     score,
 )
-from nur.retrieval.ranking.queries import WeighedTerms
+from nur.retrieval.ranking.queries import WeightedTerms
 
-TERMS = WeighedTerms(np.array([1, 2, 3, 4], np.uint32), np.array([1.0, 0.3, 1.0, 1.0]), np.array([2.0, 0.1, 1.0, 3.0]))
+TERMS = WeightedTerms(np.array([1, 2, 3, 4], np.uint32), np.array([1.0, 0.3, 1.0, 1.0]), np.array([2.0, 0.1, 1.0, 3.0]))
 
 
 def some_atoms(seed: int, number: int = 40) -> Atoms:

@@ -20,7 +20,7 @@ from nur.retrieval.ranking.confidence import (
     coverage,
     relevance,
 )
-from nur.retrieval.ranking.queries import WeighedTerms
+from nur.retrieval.ranking.queries import WeightedTerms
 from nur.retrieval.ranking.rank import Ranked
 from tests.candidates import a_candidate
 
@@ -34,8 +34,8 @@ def sigmoid(total: float) -> float:
     return 1 / (1 + exp(-total))
 
 
-def terms(importance: Sequence[float], weights: Sequence[float]) -> WeighedTerms:
-    return WeighedTerms(np.arange(len(weights), dtype=np.uint32), np.array(importance), np.array(weights))
+def terms(importance: Sequence[float], weights: Sequence[float]) -> WeightedTerms:
+    return WeightedTerms(np.arange(len(weights), dtype=np.uint32), np.array(importance), np.array(weights))
 
 
 def hits(*scores: float) -> list[Ranked]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nur.retrieval.pieces.stored import PieceTable
-from nur.retrieval.ranking.queries import NO_TERMS, Expansion, WeighedTerms
+from nur.retrieval.ranking.queries import NO_TERMS, Expansion, WeightedTerms
 from nur.retrieval.ranking.scores import (
     CONTEXT_COUNT,
     K1,
@@ -72,8 +72,8 @@ def saturated(count: float, words: float, b: float) -> float:
     return count / (count + K1 * (1 - b + b * words / REFERENCE_WORDS))
 
 
-def the_terms(*expansions: Expansion) -> WeighedTerms:
-    return WeighedTerms(np.array(ASKED, np.uint32), np.ones(3), np.array([1.0, 2.0, 5.0]), expansions)
+def the_terms(*expansions: Expansion) -> WeightedTerms:
+    return WeightedTerms(np.array(ASKED, np.uint32), np.ones(3), np.array([1.0, 2.0, 5.0]), expansions)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nur.domain.notes import Note
-    from nur.retrieval.ranking.queries import WeighedTerms
+    from nur.retrieval.ranking.queries import WeightedTerms
 
 MOST_CHARACTERS = 2_500
-"""Characters read of a statement; people say little, and the rest of a long turn is pasted."""
+"""Characters read of an utterance; people say little, and the rest of a long turn is pasted."""
 
-MOST_STATEMENTS = 10
+MOST_UTTERANCES = 10
 """Hits of an answer that are compared, best first."""
 
 _NOT_PEOPLE = frozenset({"assistant", "system", "tool"})
@@ -42,19 +42,19 @@ class Utterance:
     is_memory: bool  #: a memory, a note or an event; not a turn
 
 
-def is_statement(note: Note) -> bool:
+def is_utterance(note: Note) -> bool:
     """Whether a person said it: not a document, nor a turn of an assistant, system or tool."""
     return note.kind is not Kind.ARTIFACT and note.meta.role not in _NOT_PEOPLE
 
 
-def statement(note: Note, text: str, start_char: int, score: float) -> Utterance:
+def as_utterance(note: Note, text: str, start_char: int, score: float) -> Utterance:
     """A note's chunk as the rules read it."""
     turn = -1 if note.meta.turn_index is None else note.meta.turn_index
     is_memory = note.kind is not Kind.TURN
     return Utterance(note.public_id, text[:MOST_CHARACTERS], start_char, (note.said_at, turn), score, is_memory)
 
 
-def term_shares(terms: WeighedTerms) -> dict[int, float]:
+def term_shares(terms: WeightedTerms) -> dict[int, float]:
     """Weights of the question's content words, which sum to 1; without function words and surface forms."""
     content = {
         int(term): float(weight)
