@@ -196,6 +196,14 @@ async def test_postgresql_expects_as_many_notes_of_a_tenant_as_there_are(
     assert plan["Plan"]["Plan Rows"] == 40
 
 
+async def test_a_statement_that_is_often_read_is_prepared_once(two: list[PostgresStores]) -> None:
+    """A rollback makes the driver forget its prepared statements: every search would be planned from scratch."""
+    for _ in range(8):  # the driver prepares a statement when it comes for the sixth time
+        await two[0].chunks.statistics()
+    prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%lexical_totals%'")
+    assert await two[0].run.read(lambda connection: connection.execute(prepared).scalar()) == 1
+
+
 async def test_what_is_not_indexed_is_found_by_its_own_index(two: list[PostgresStores], address: str) -> None:
     """PostgreSQL expects nearly every chunk there, and would read them all with each search."""
     for number in range(40):

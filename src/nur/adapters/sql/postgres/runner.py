@@ -153,6 +153,8 @@ class PostgresRunner:
     def _read(self, engine: Engine, body: Callable[[Connection], T]) -> T:
         with engine.connect().execution_options(**_SNAPSHOT) as connection:
             answer = body(connection)
+            # Not rolled back: the driver forgets its prepared statements then, and PostgreSQL plans each one again.
+            connection.commit()
         self.condition.read()
         return answer
 
