@@ -157,11 +157,11 @@ class PgVector(Backend):
 
     version = "it's:a 100%:8"
 
-    def __init__(self) -> None:
+    def __init__(self, address: str | None = None) -> None:
         super().__init__()
         self._revisions: dict[NoteId, int] = {}
         self._run = PostgresRunner(StoreCondition(str))
-        self._run.start(make_engine(shared_cluster().emptied(empty_database()), 2), 2)
+        self._run.start(make_engine(address or shared_cluster().emptied(empty_database()), 2), 2)
 
     def make(self) -> VectorIndex:
         return PgVectorIndex(self._run, dimensions=self.dimensions, embedding_version=self.version, clock=self.clock)
