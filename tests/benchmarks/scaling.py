@@ -147,7 +147,7 @@ def _cpu(profile: Profile) -> float:
             used = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        beside += used.user + used.system
+        beside += used.user + used.system + used.children_user + used.children_system  # those that have ended
     return time.process_time() + beside
 
 
