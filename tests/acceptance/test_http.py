@@ -67,7 +67,7 @@ def test_a_caller_who_is_turned_away_gets_a_problem(server: NurProcess) -> None:
     problem = refused.json()
     assert (problem["status"], problem["code"], problem["retryable"]) == (421, "refused", False)
     assert (
-        problem["detail"] == problem["message"] == "Unknown Host. Set NUR_ALLOWED_HOSTS to the name that clients use."
+        problem["detail"] == problem["message"] == "Unknown Host. Add the name that clients use to NUR_ALLOWED_HOSTS."
     )
 
 

@@ -26,7 +26,7 @@ from mcp_types import (
 
 from nur.domain.errors import NurError
 from nur.entrypoints.http.app import make_app
-from nur.entrypoints.http.guard import Callers
+from nur.entrypoints.http.guard import AllowedCallers
 from nur.entrypoints.mcp.parameters import READS
 from nur.entrypoints.mcp.server import make_server
 from nur.entrypoints.mcp.tool import CheckedTool, ToolSpec
@@ -117,7 +117,7 @@ def _nothing() -> nullcontext["Services"]:
 def main() -> None:
     """Serve on the port that is named."""
     server = make_server([CheckedTool.make(ToolSpec(tool, READS), _nothing) for tool in TOOLS])
-    uvicorn.run(make_app(_nothing, server, Callers()), port=int(sys.argv[1]), log_level="error")
+    uvicorn.run(make_app(_nothing, server, AllowedCallers()), port=int(sys.argv[1]), log_level="error")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What `nur doctor` looks at: this machine, and a running server through its own doors."""
+"""The checks of `nur doctor`: of this machine, and of a running server over HTTP and MCP."""

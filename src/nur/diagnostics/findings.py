@@ -1,4 +1,4 @@
-"""What checks found, and how it is shown."""
+"""Run checks, collect their results, and show them as a table or JSON."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Result(StrEnum):
     """How a check ended."""
 
     OK = "ok"
-    NOTE = "note"  #: works; there is something to know
+    NOTE = "note"  #: it works, with a remark
     FAILED = "failed"
-    SKIPPED = "skipped"  #: could not be tried
+    SKIPPED = "skipped"  #: it could not be run
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,17 @@ class CheckResult:
     result: Result
     detail: str = ""
     hint: str = ""
-    seconds: float | None = None  #: None: it took no time worth reporting
+    seconds: float | None = None  #: None: not measured
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: the time in milliseconds."""
+        """The result for JSON, with its time in milliseconds."""
         fields = asdict(self)
         seconds = fields.pop("seconds")
         return fields | {"ms": None if seconds is None else round(seconds * 1000, 1)}
 
 
 class CheckFailed(Exception):
-    """A check that did not hold: what was seen, and what helps."""
+    """A check failed: what was found, and how to fix it."""
 
     def __init__(self, detail: str, hint: str = "") -> None:
         super().__init__(detail)
@@ -53,30 +53,30 @@ class CheckFailed(Exception):
 
 @dataclass(slots=True)
 class CheckRun:
-    """Runs checks one by one and keeps what they found."""
+    """Runs checks one by one and collects their results."""
 
     findings: list[CheckResult] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
-        """Whether anything did not hold."""
+        """Whether any check failed."""
         return any(finding.result is Result.FAILED for finding in self.findings)
 
     def note(self, check: str, result: Result, detail: str = "", hint: str = "") -> None:
-        """Keep a finding that needed no measuring."""
+        """Add a result without a time."""
         self.findings.append(CheckResult(check, result, detail, hint))
 
     @contextmanager
     def check(self, name: str) -> Iterator[list[str]]:
-        """Measure a check; a Fault inside makes it a failure. What is appended to the list is its detail."""
-        seen: list[str] = []
+        """Time the block as one check; CheckFailed makes it fail. Strings appended to the list are its detail."""
+        details: list[str] = []
         started = time.perf_counter()
         try:
-            yield seen
-        except CheckFailed as fault:
-            finding = CheckResult(name, Result.FAILED, fault.detail, fault.hint, time.perf_counter() - started)
+            yield details
+        except CheckFailed as error:
+            finding = CheckResult(name, Result.FAILED, error.detail, error.hint, time.perf_counter() - started)
         else:
-            finding = CheckResult(name, Result.OK, "; ".join(seen), seconds=time.perf_counter() - started)
+            finding = CheckResult(name, Result.OK, "; ".join(details), seconds=time.perf_counter() - started)
         self.findings.append(finding)
 
 
@@ -84,12 +84,12 @@ _STYLES = {Result.OK: "green", Result.NOTE: "yellow", Result.FAILED: "bold red",
 
 
 def table(checks: CheckRun) -> Table:
-    """One row per check, with its hint under the finding. Texts from outside are never read as markup."""
+    """One row per check, with its hint below the detail. Texts from outside are never read as markup."""
     shown = Table(box=None, pad_edge=False)
     shown.add_column("check", style="bold", no_wrap=True)
     shown.add_column("result", no_wrap=True)
     shown.add_column("ms", justify="right", no_wrap=True)
-    shown.add_column("found, and what to do", overflow="fold")
+    shown.add_column("detail, and what to do", overflow="fold")
     for finding in checks.findings:
         shown.add_row(
             finding.check,
@@ -101,6 +101,6 @@ def table(checks: CheckRun) -> Table:
 
 
 def as_json(checks: CheckRun) -> str:
-    """Everything for programs."""
+    """All results as JSON."""
     results = [finding.as_dict() for finding in checks.findings]
     return json.dumps({"ok": not checks.failed, "checks": results}, indent=2)

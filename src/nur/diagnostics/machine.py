@@ -1,6 +1,6 @@
-"""Checks of this machine: settings, data folder, programs, packages, the store's model.
+"""Checks of this machine: settings, Python, SQLite, packages, data folder, store.
 
-Nothing is opened for writing and no lock is taken.
+They open nothing for writing and take no lock.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from nur.diagnostics.findings import CheckRun
     from nur.settings import Settings
 
-#: Packages whose version explains most reports.
-TOLD_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken")
+#: Packages whose versions explain most bug reports.
+REPORTED_PACKAGES = ("mcp", "sqlalchemy", "numpy", "tiktoken")
 OWNER_ONLY = 0o700
 
 
 def examine(checks: CheckRun, data_dir: str | None) -> Settings | None:
-    """Check everything that needs no server; returns the settings, if they are valid."""
+    """Run all checks that need no server; returns the settings, or None if they are not valid."""
     settings = _settings(checks, data_dir)
     _programs(checks)
     _packages(checks, settings)
@@ -47,19 +47,19 @@ def examine(checks: CheckRun, data_dir: str | None) -> Settings | None:
 
 
 def _settings(checks: CheckRun, data_dir: str | None) -> Settings | None:
-    found: Settings | None = None
-    with checks.check("settings") as seen:
+    settings: Settings | None = None
+    with checks.check("settings") as details:
         try:
-            found = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+            settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
         except BadConfiguration as error:
-            raise CheckFailed(str(error), "Mend the variable; `nur config` shows all settings.") from error
-        seen.append(f"{len(found.model_fields_set)} set, the rest as they come")
-    return found
+            raise CheckFailed(str(error), "Correct the variable; `nur config` shows all settings.") from error
+        details.append(f"{len(settings.model_fields_set)} set, the others have their defaults")
+    return settings
 
 
 def _programs(checks: CheckRun) -> None:
     checks.note("python", Result.OK, f"{platform.python_version()} on {platform.system()}")
-    with checks.check("sqlite") as seen:
+    with checks.check("sqlite") as details:
         with closing(sqlite3.connect(":memory:")) as database:
             try:
                 database.execute("CREATE VIRTUAL TABLE probe USING fts5(terms)")
@@ -67,27 +67,27 @@ def _programs(checks: CheckRun) -> None:
                 raise CheckFailed(
                     f"{sqlite3.sqlite_version} without FTS5", "Use a Python whose sqlite3 module has FTS5."
                 ) from error
-        seen.append(f"{sqlite3.sqlite_version} with FTS5")
+        details.append(f"{sqlite3.sqlite_version} with FTS5")
 
 
 def _packages(checks: CheckRun, settings: Settings | None) -> None:
-    checks.note("packages", Result.OK, ", ".join(f"{name} {version(name)}" for name in TOLD_PACKAGES))
-    wanted = settings is not None and (settings.index == "chroma" or bool(settings.chroma_host))
+    checks.note("packages", Result.OK, ", ".join(f"{name} {version(name)}" for name in REPORTED_PACKAGES))
+    uses_chroma = settings is not None and (settings.index == "chroma" or bool(settings.chroma_host))
     try:
         checks.note("chroma extra", Result.OK, f"chromadb {version('chromadb')}")
     except PackageNotFoundError:
-        if wanted:
+        if uses_chroma:
             hint = "pip install 'nur-memory[chroma]'"
-            checks.note("chroma extra", Result.FAILED, "not installed, but the settings ask for Chroma", hint)
+            checks.note("chroma extra", Result.FAILED, "not installed, but the settings choose Chroma", hint)
         else:
             checks.note("chroma extra", Result.OK, "not installed; only INDEX=chroma needs it")
 
 
 def _folder(checks: CheckRun, folder: Path) -> None:
-    with checks.check("data folder") as seen:
-        seen.append(str(folder))
+    with checks.check("data folder") as details:
+        details.append(str(folder))
         if not folder.exists():
-            seen.append("not there yet; `nur serve` makes it")
+            details.append("does not exist yet; `nur serve` creates it")
             return
         if not folder.is_dir():
             raise CheckFailed(f"{folder} is not a folder", "Set NUR_DATA_DIR to a folder.")
@@ -95,48 +95,48 @@ def _folder(checks: CheckRun, folder: Path) -> None:
             raise CheckFailed(f"{folder} is not writable", "Choose a folder that you own: NUR_DATA_DIR.")
         mode = stat.S_IMODE(folder.stat().st_mode)
         if sys.platform != "win32" and mode != OWNER_ONLY:
-            raise CheckFailed(f"{folder} has mode {mode:o}: others may look inside", f"chmod 700 {folder}")
+            raise CheckFailed(f"{folder} has mode {mode:o}: other users have access", f"chmod 700 {folder}")
 
 
 def _integrity(checks: CheckRun, file: Path) -> None:
-    """Read every page and every text of the store, while its server runs or without one."""
-    with checks.check("integrity") as seen:
+    """Verify every page and every text of the store, with or without a running server."""
+    with checks.check("integrity") as details:
         if not file.exists():
-            seen.append("no store yet")
+            details.append("no store yet")
             return
         try:
-            seen.append(thorough_check(file))
+            details.append(thorough_check(file))
         except StoreDamaged as error:
-            raise CheckFailed(str(error), "Restore a backup. To look closer, copy the folder first.") from error
+            raise CheckFailed(str(error), "Restore a backup. Copy the folder before you examine it.") from error
 
 
-def examine_store(checks: CheckRun, settings: Settings) -> None:
-    """Say which model's vectors the store holds, where no server can be asked."""
+def check_stored_model(checks: CheckRun, settings: Settings) -> None:
+    """Report the store's embedding model, if there is no server to ask."""
     existing: EmbeddingModel | None = None
-    with checks.check("store's model") as seen:
+    with checks.check("store's model") as details:
         existing = stored_model(settings.nur_data_dir / FILE)
-        seen.append("no store yet" if existing is None else existing.version)
+        details.append("no store yet" if existing is None else existing.version)
     if existing is not None:
-        hint_at_key(checks, settings, existing.provider)
+        note_unused_key(checks, settings, existing.provider)
 
 
-def hint_at_key(checks: CheckRun, settings: Settings, provider: str) -> None:
-    """A key that the store does not use is worth a hint, no more: a store keeps the model it was made with."""
+def note_unused_key(checks: CheckRun, settings: Settings, provider: str) -> None:
+    """Note an OpenAI key that the store does not use, since a store keeps the model it was created with."""
     if provider != "local" or settings.openai_api_key is None:
         return
-    wanted = EmbeddingModel("openai", settings.openai_embed_model, settings.openai_embed_dims).version
+    model = EmbeddingModel("openai", settings.openai_embed_model, settings.openai_embed_dims).version
     checks.note(
         "OPENAI_API_KEY",
         Result.NOTE,
         "set, but the store's vectors are local: it is not used",
-        f"To use it for everything stored: nur reembed --to {wanted}",
+        f"To use it for everything stored: nur reembed --to {model}",
     )
 
 
 def stored_model(file: Path) -> EmbeddingModel | None:
-    """The model that a store was made with; None without a store, or where it is not recorded.
+    """Embedding model of a store; None without a store, or if none is recorded. Raises CheckFailed.
 
-    Read as an immutable file: no lock, no journal, no other file created. Writes that are only in the log are not seen.
+    Opens the file as immutable, so that no lock and no other file is made; changes that are only in the WAL are missed.
     """
     if not file.exists():
         return None
@@ -146,6 +146,6 @@ def stored_model(file: Path) -> EmbeddingModel | None:
     except sqlite3.DatabaseError as error:
         raise CheckFailed(
             f"{file} cannot be read ({error})",
-            "Restore a backup, or move the folder away to start with a new store; `nur serve` says more.",
+            "Restore a backup, or move the folder away to start with a new store. `nur serve` prints the reason.",
         ) from error
     return None if row is None else EmbeddingModel.parse(row[0])

@@ -1,4 +1,4 @@
-"""Do the background work of a store that several processes share, without serving anything."""
+"""`nur worker`: do the background work of a shared store, without serving requests."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 log = EventLog("Worker")
 
 NEEDS_POSTGRES = "nur worker needs DATABASE_URL: a SQLite store has one process, and its server does this work itself."
-NEEDS_SERVER = (
+NEEDS_INDEX_SERVER = (
     "nur worker cannot reach an index inside another process: set QDRANT_URL or CHROMA_HOST, or INDEX=pgvector."
 )
 
 
 async def work(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
-    """Work until SIGTERM or Ctrl-C. Raises BadConfiguration, and what keeps the store from opening."""
-    _refuse_alone(settings)
+    """Work until SIGTERM or Ctrl-C. Raises BadConfiguration, or the NurError that keeps the store from opening."""
+    _require_shared(settings)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -36,22 +36,22 @@ async def work(settings: Settings, announce: Callable[[str], None] | None = None
     log.info("worker_stopped")
 
 
-def _refuse_alone(settings: Settings) -> None:
-    """There must be something to share."""
+def _require_shared(settings: Settings) -> None:
+    """Raise BadConfiguration unless both store and index can be used by several processes."""
     if settings.database_url is None:
         raise BadConfiguration(NEEDS_POSTGRES)
     index = bootstrap.chosen_index(settings)
     if (index == "qdrant" and not settings.qdrant_url) or (index == "chroma" and not settings.chroma_host):
-        raise BadConfiguration(NEEDS_SERVER)
+        raise BadConfiguration(NEEDS_INDEX_SERVER)
 
 
 async def _until_reopened(settings: Settings, stopped: asyncio.Event, announce: Callable[[str], None] | None) -> None:
-    """Work until told to stop, or until another process has switched the store to another model."""
+    """Work until stopped, or until another process has switched the store to another model."""
     changed = asyncio.Event()
     async with bootstrap.running(settings) as services:
         services.reembed.reopen = services.watch_model.reopen = changed.set
         if announce:
-            announce(f"Nur works as {services.index_worker.name}. Stop it with Ctrl-C.")
+            announce(f"Nur worker {services.index_worker.name} is running. Stop it with Ctrl-C.")
         log.info("worker_started", name=services.index_worker.name, pid=os.getpid())
         waits = [asyncio.create_task(event.wait()) for event in (stopped, changed)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -1,5 +1,5 @@
-"""Hooks: what a client runs when a session starts, a prompt is sent, or a turn ends.
+"""Hooks: programs that a client runs when a session starts, a prompt is sent, or a turn ends.
 
-Standard library only, and little of it: a hook runs before every prompt. Whatever goes wrong, it ends with exit code 0
-and prints nothing, so that no prompt is ever held up; `hooks.log` in the data folder has the reason.
+They import only a little of the standard library, since one runs before every prompt. On any error a hook prints
+nothing and exits with code 0, so that it never blocks a prompt; the reason is in `hooks.log` in the data folder.
 """

@@ -1,4 +1,4 @@
-"""What a hook knows: the data folder's server, reached quickly or not at all, and a small file per session."""
+"""What a hook uses: a REST client with a short deadline, and a state file per session."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-#: For everything that one hook does: a prompt waits for it. NUR_HOOK_TIMEOUT names another.
-MOST_SECONDS = 1.5
+#: For all calls of one hook together, since a prompt waits for it. NUR_HOOK_TIMEOUT overrides it.
+TIMEOUT_SECONDS = 1.5
 START_SECONDS = 0.3
 _POLL_SECONDS = 0.05
 IDLE_EXIT_MINUTES = "15"
 
-#: Files of sessions that nobody continued are removed.
-KEPT_SECONDS = 30 * 86_400.0
+#: State files older than this are removed.
+SESSION_SECONDS = 30 * 86_400.0
 
 
 class Unreachable(Exception):
     """No server answered in time; the hook does nothing."""
 
 
-def data_folder(given: str | None) -> Path:
-    """The data folder: named, from the environment, or the platform's usual one."""
-    named = given or os.environ.get("NUR_DATA_DIR")
-    if named:
-        return Path(named)
+def data_folder(option: str | None) -> Path:
+    """Data folder from the option, the environment or the platform's default, in this order."""
+    path = option or os.environ.get("NUR_DATA_DIR")
+    if path:
+        return Path(path)
     from platformdirs import user_data_path
 
     return user_data_path("nur", appauthor=False)
 
 
-class Memory:
-    """Calls REST routes until its time is over. Raises Unreachable."""
+class RestClient:
+    """Calls the data folder's server until the deadline, and starts one if there is none. Raises Unreachable."""
 
     def __init__(self, folder: Path) -> None:
-        self._deadline = time.monotonic() + float(os.environ.get("NUR_HOOK_TIMEOUT") or MOST_SECONDS)
+        self._deadline = time.monotonic() + float(os.environ.get("NUR_HOOK_TIMEOUT") or TIMEOUT_SECONDS)
         self._folder = folder
 
     def get(self, path: str, **params: str | int) -> dict[str, Any]:
-        """The answer to a GET."""
+        """Response body of a GET."""
         return self._call("GET", f"{path}?{urlencode(params)}", None)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a POST."""
+        """Response body of a POST."""
         return self._call("POST", path, body)
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
@@ -72,20 +72,21 @@ class Memory:
         return answer
 
     def _server(self) -> tuple[str, int, str | None]:
-        found = self._recorded()
-        if found is None:
+        """Host, port and token of the data folder's server."""
+        server = self._recorded()
+        if server is None:
             self._start()
-            give_up = time.monotonic() + START_SECONDS
-            while (found := self._recorded()) is None:
-                if time.monotonic() > give_up:
+            deadline = time.monotonic() + START_SECONDS
+            while (server := self._recorded()) is None:
+                if time.monotonic() > deadline:
                     raise Unreachable("the server is starting")
                 time.sleep(_POLL_SECONDS)
-        return found
+        return server
 
     def _recorded(self) -> tuple[str, int, str | None] | None:
         try:
             facts = json.loads((self._folder / "server.json").read_text(encoding="utf-8"))
-            os.kill(int(facts["pid"]), 0)  # a server that was killed leaves its file behind
+            os.kill(int(facts["pid"]), 0)  # raises if a killed server left its file behind
             parts = urlsplit(facts["url"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -107,37 +108,37 @@ class Memory:
 
 @dataclass(slots=True)
 class Session:
-    """Where the transcript was read to, and what was shown. Losing it costs work, not truth: turns are numbered."""
+    """How far a transcript was read, and what was shown. If it is lost, turns are sent again, under their numbers."""
 
     path: Path
-    offset: int = 0
+    offset: int = 0  #: into the transcript: bytes, or turns for Gemini
     turns: int = 0  #: stored so far
-    shown: list[str] = field(default_factory=list)  #: ids of chunks whose passages were put into a prompt
-    seen: list[str] = field(default_factory=list)  #: turns that events carried
+    shown: list[str] = field(default_factory=list)  #: ids of the chunks that were added to a prompt
+    seen: list[str] = field(default_factory=list)  #: turns that were stored from events
 
     @classmethod
     def load(cls, folder: Path, client: str, session: str) -> Session:
-        """The session's, or a new one."""
+        """Read the session's state; a missing or invalid file gives a new one."""
         name = hashlib.sha256(f"{client}:{session}".encode()).hexdigest()[:24]
         path = folder / "hooks" / f"{name}.json"
         try:
-            kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return cls(path, int(kept["offset"]), int(kept["turns"]), list(kept["shown"]), list(kept["seen"]))
+            state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return cls(path, int(state["offset"]), int(state["turns"]), list(state["shown"]), list(state["seen"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
 
     def save(self) -> None:
-        """Write it, and remove old ones."""
+        """Write the state; a new session also removes old files."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self.path.exists():
             self._remove_old()
-        kept = {"offset": self.offset, "turns": self.turns, "shown": self.shown[-500:], "seen": self.seen[-500:]}
+        state = {"offset": self.offset, "turns": self.turns, "shown": self.shown[-500:], "seen": self.seen[-500:]}
         partial = self.path.with_suffix(".part")
-        partial.write_text(json.dumps(kept), encoding="utf-8")
+        partial.write_text(json.dumps(state), encoding="utf-8")
         partial.replace(self.path)
 
     def _remove_old(self) -> None:
-        oldest = time.time() - KEPT_SECONDS
+        oldest = time.time() - SESSION_SECONDS
         for other in self.path.parent.glob("*.json"):
             if other.stat().st_mtime < oldest:
                 other.unlink(missing_ok=True)

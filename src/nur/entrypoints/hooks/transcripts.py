@@ -1,4 +1,4 @@
-"""Turns of a transcript: what the person and the assistant said, without tools, thoughts and recalled memory."""
+"""Read a client's transcript: the turns of user and assistant, without tool calls, thoughts and recalled memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LONGEST_TURN = 50_000
-#: A hook reads at most so much at once; the rest follows with the next event.
+#: A hook reads at most this much; the rest follows with the next event.
 MOST_BYTES = 8 * 1024 * 1024
 _RECALLED = re.compile(r"<nur-memory\b.*?(?:</nur-memory>|\Z)", re.DOTALL)
-#: What clients put into a person's turn themselves.
+#: Beginnings of texts that clients insert into user turns.
 _INSERTED = (
     "<command-",
     "<local-command",
@@ -28,15 +28,15 @@ _INSERTED = (
 
 @dataclass(frozen=True, slots=True)
 class HookTurn:
-    """Something that was said."""
+    """A turn of the conversation."""
 
     role: str  #: user or assistant
     text: str
-    said_at: str  #: ISO 8601, as the transcript has it; "" where it has none
+    said_at: str  #: ISO 8601, from the transcript; "" if it has none
 
 
-def spoken(role: str, content: Any, said_at: Any) -> HookTurn | None:
-    """A turn of a message's content; None where nobody says anything in it."""
+def make_turn(role: str, content: Any, said_at: Any) -> HookTurn | None:
+    """Make a turn of a message's content, a string or a list of blocks; None if it has no text of its own."""
     if isinstance(content, str):
         texts = [content]
     else:
@@ -58,7 +58,7 @@ def _claude(entry: dict[str, Any]) -> HookTurn | None:
     message, role = entry.get("message"), entry.get("type")
     if role not in ("user", "assistant") or not isinstance(message, dict):
         return None
-    return spoken(role, message.get("content"), entry.get("timestamp"))
+    return make_turn(role, message.get("content"), entry.get("timestamp"))
 
 
 def _codex(entry: dict[str, Any]) -> HookTurn | None:
@@ -66,12 +66,12 @@ def _codex(entry: dict[str, Any]) -> HookTurn | None:
     if entry.get("type") != "response_item" or not isinstance(payload, dict) or payload.get("type") != "message":
         return None
     role = payload.get("role")
-    return spoken(role, payload.get("content"), entry.get("timestamp")) if role in ("user", "assistant") else None
+    return make_turn(role, payload.get("content"), entry.get("timestamp")) if role in ("user", "assistant") else None
 
 
 def _gemini(entry: dict[str, Any]) -> HookTurn | None:
     role = {"user": "user", "gemini": "assistant"}.get(str(entry.get("type")))
-    return None if role is None else spoken(role, entry.get("content"), entry.get("timestamp"))
+    return None if role is None else make_turn(role, entry.get("content"), entry.get("timestamp"))
 
 
 _FORMATS: dict[str, Callable[[dict[str, Any]], HookTurn | None]] = {
@@ -81,22 +81,22 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], HookTurn | None]] = {
 }
 
 
-def new_turns(path: Path, written: str, offset: int) -> tuple[list[HookTurn], int]:
-    """The turns after `offset`, and where the next ones begin. Raises OSError, ValueError."""
+def new_turns(path: Path, format_name: str, offset: int) -> tuple[list[HookTurn], int]:
+    """The turns after `offset`, and the next offset. Raises OSError, ValueError."""
     size = path.stat().st_size
-    if written == "gemini":  # one JSON document, written again with every message: read whole
+    if format_name == "gemini":  # one JSON document, written again with every message: read whole
         if size > MOST_BYTES:
             raise ValueError(f"{size} bytes are too many for a hook")
         entries = json.loads(path.read_bytes()).get("messages", [])
-        turns = [turn for turn in _read(entries, written) if turn is not None]
+        turns = [turn for turn in _read(entries, format_name) if turn is not None]
         return turns[offset:], len(turns)
-    if offset > size:  # another file of the same name
+    if offset > size:  # a new file of the same name
         offset = 0
     with path.open("rb") as file:
         file.seek(offset)
         content = file.read(MOST_BYTES)
     whole = content.rfind(b"\n") + 1  # the last line may still be being written
-    turns = [turn for turn in _read(_lines(content[:whole]), written) if turn is not None]
+    turns = [turn for turn in _read(_lines(content[:whole]), format_name) if turn is not None]
     return turns, offset + whole
 
 
@@ -108,5 +108,5 @@ def _lines(content: bytes) -> Iterator[Any]:
             continue
 
 
-def _read(entries: Iterable[Any], written: str) -> Iterator[HookTurn | None]:
-    return (_FORMATS[written](entry) for entry in entries if isinstance(entry, dict))
+def _read(entries: Iterable[Any], format_name: str) -> Iterator[HookTurn | None]:
+    return (_FORMATS[format_name](entry) for entry in entries if isinstance(entry, dict))

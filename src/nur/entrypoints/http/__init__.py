@@ -1,1 +1,1 @@
-"""The HTTP application: MCP, health and metrics behind one set of checks."""
+"""The HTTP server: MCP, REST, web page, health and metrics behind one guard."""

@@ -1,4 +1,4 @@
-"""Routes: / and /web (the page), /mcp, /v2, /health, /livez, /readyz, /metrics."""
+"""The HTTP application and its routes: / and /web (the page), /mcp, /v2, /health, /livez, /readyz, /metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 
 from nur.entrypoints.http.bodies import BoundedBody
-from nur.entrypoints.http.guard import Callers, Guard
+from nur.entrypoints.http.guard import AllowedCallers, Guard
 from nur.entrypoints.mcp.server import MOST_BODY_BYTES
 from nur.entrypoints.web.page import page_routes
 from nur.observability import metrics
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from nur.entrypoints.mcp.tool import ServicesProvider
 
 
-#: What the REST application answers, besides everything under PREFIX.
-PAGES = frozenset({"/openapi.json"})
+#: Paths of the REST application besides those under PREFIX.
+PATHS = frozenset({"/openapi.json"})
 PREFIX = "/v2/"
 
 
 class LazyRest(BaseRoute):
-    """The REST application, made on the first request for it.
+    """Route to the REST application, which is imported and built on its first request.
 
-    A route of its own kind: the pattern of an ordinary one matches no line break, and an id may hold one.
+    Not an ordinary Route: its pattern does not match line breaks, which an id may contain.
     """
 
     def __init__(self, services: ServicesProvider, *, needs_token: bool) -> None:
@@ -49,12 +49,12 @@ class LazyRest(BaseRoute):
         self._made: asyncio.Task[ASGIApp] | None = None
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether the request is ours."""
-        ours = scope["type"] == "http" and (scope["path"].startswith(PREFIX) or scope["path"] in PAGES)
-        return (Match.FULL if ours else Match.NONE), {}
+        """Whether the request belongs to the REST application."""
+        is_rest = scope["type"] == "http" and (scope["path"].startswith(PREFIX) or scope["path"] in PATHS)
+        return (Match.FULL if is_rest else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Import and make it, in a thread, then pass the request on."""
+        """Build the application once, in a thread, and pass the request on."""
         if self._made is None:
             self._made = asyncio.create_task(self._make())
         app = await asyncio.shield(self._made)
@@ -67,7 +67,7 @@ class LazyRest(BaseRoute):
 
 
 class _Mcp:
-    """The MCP endpoint as a plain ASGI application, so that both /mcp and /mcp/ answer without a redirect."""
+    """The MCP endpoint as a plain ASGI application, so that /mcp and /mcp/ both answer without a redirect."""
 
     def __init__(self, server: MCPServer) -> None:
         self._bounded = BoundedBody(server.session_manager.handle_request, MOST_BODY_BYTES, _refuse)
@@ -77,13 +77,13 @@ class _Mcp:
 
 
 def _refuse(status: int, message: str) -> Response:
-    """A protocol error: the call's id is not known before its body is parsed."""
+    """JSON-RPC error without an id, which is unknown before the body is parsed."""
     error = {"code": INVALID_REQUEST, "message": message}
     return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)
 
 
-def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) -> Starlette:
-    """The whole HTTP application; it answers while the store is still opening."""
+def make_app(services: ServicesProvider, server: MCPServer, callers: AllowedCallers) -> Starlette:
+    """Build the HTTP application; it accepts requests while the store is still opening."""
 
     async def health(_: Request) -> Response:
         async with services() as opened:
@@ -118,7 +118,7 @@ def make_app(services: ServicesProvider, server: MCPServer, callers: Callers) ->
     mcp = _Mcp(server)
     routes: list[BaseRoute] = [
         *page_routes(),
-        # No GET: the server sends nothing on a stream of its own, and an open one would delay the exit.
+        # No GET: the server opens no stream of its own, and an open stream would delay the shutdown.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/", mcp, methods=["POST"]),
         Route("/health", health),

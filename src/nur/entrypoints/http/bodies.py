@@ -1,4 +1,4 @@
-"""Request bodies within bounds: how many values they hold, and how long they may take to arrive."""
+"""Limits on request bodies: number of JSON values, and time to arrive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: 64 MiB over a slow line; a client that has stopped sending is dropped after it.
+#: Enough for 64 MiB over a slow line; then a client that has stopped sending is dropped.
 BODY_SECONDS = 120.0
 
 
 class BoundedBody:
-    """Reads a body before the application does, and refuses one that is late or holds too many values."""
+    """Reads a body before the application does, and refuses it if it is late or has too many values."""
 
     def __init__(
         self,
@@ -30,14 +30,14 @@ class BoundedBody:
         refuse: Callable[[int, str], Response],
         streamed: frozenset[str] = frozenset(),
     ) -> None:
-        """`refuse` makes the answer of a status and a message; bodies of `streamed` paths are read by their routes."""
+        """`refuse` makes a response of a status and a message; routes of `streamed` paths read their own bodies."""
         self._app = app
         self._most_bytes = most_bytes
         self._refuse = refuse
         self._streamed = streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read, check, and hand the body on in one piece; one that is too large is left to the application."""
+        """Read and check the body, then pass it on in one piece. The application refuses a body that is too large."""
         if scope["type"] != "http" or scope["path"] in self._streamed:
             await self._app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class BoundedBody:
             await self._app(scope, _replay(messages, receive), send)
 
     async def _read(self, receive: Receive) -> tuple[list[Message], bytes]:
-        """The messages to hand on, and the body if it is whole and not too large."""
+        """The messages to pass on, and the body; b"" if it is too large or the client disconnected."""
         parts: list[bytes] = []
         size, more = 0, True
         while more and size <= self._most_bytes:

@@ -1,4 +1,4 @@
-"""Connections within bounds: how many there are, and how long one may take to send a request's head."""
+"""Limits on connections: their number, and the time to send a request's headers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 log = EventLog("Server")
 
-#: From the connection, or from the first byte after an answer, to the end of the headers.
+#: From the connection, or the first byte after a response, to the end of the headers.
 HEAD_SECONDS = 20.0
 MOST_CONNECTIONS = 1000
-#: Descriptors that connections leave to the store, the index and the embedding provider.
+#: File descriptors reserved for the store, the index and the embedding provider.
 SPARE_DESCRIPTORS = 128
-#: Between two identical log lines.
+#: Minimum time between two identical log lines.
 LOG_EVERY_SECONDS = 10.0
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def most_connections() -> int:
-    """As many as the limit of open files allows, and no more than MOST_CONNECTIONS."""
+    """Connection limit: what the limit on open files allows, at most MOST_CONNECTIONS."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -38,8 +38,8 @@ def most_connections() -> int:
     return min(MOST_CONNECTIONS, max(files - SPARE_DESCRIPTORS, files // 2))
 
 
-class Seldom:
-    """Logs a warning at most every so often, with how many times it would have been logged."""
+class ThrottledWarning:
+    """Logs a warning at most once per interval, with the number of occurrences."""
 
     def __init__(self, event: str, seconds: float = LOG_EVERY_SECONDS) -> None:
         self._event = event
@@ -48,7 +48,7 @@ class Seldom:
         self._next = 0.0
 
     def warn(self) -> None:
-        """It happened once more."""
+        """Count an occurrence, and log if the interval is over."""
         self._times += 1
         if time.monotonic() >= self._next:
             log.warning(self._event, times=self._times)
@@ -57,37 +57,37 @@ class Seldom:
 
 
 class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen by what is installed
-    """Drops a connection that is one too many, or that does not come to its request."""
+    """Drops connections above the limit, and those that do not send a request's headers in time."""
 
     head_seconds = HEAD_SECONDS
-    _too_many = Seldom("too_many_connections")
+    _too_many = ThrottledWarning("too_many_connections")
     _deadline: asyncio.TimerHandle | None = None
 
-    def most(self) -> int:
-        """How many connections may be open."""
+    def max_connections(self) -> int:
+        """Maximum number of open connections."""
         return most_connections()
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Take the connection, or drop it."""
+        """Accept the connection, or drop it if there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.most():
+        if len(self.connections) > self.max_connections():
             self._too_many.warn()
             transport.abort()
         else:
             self._await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came in."""
+        """Parse the data and update the deadline."""
         super().data_received(data)
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Clean up."""
+        """Cancel the deadline."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def _await_head(self) -> None:
-        """Start the time for a head, unless it runs already; end it when a request is being answered."""
+        """Start the deadline for headers, unless it is running; cancel it while a request is being answered."""
         if not self._is_between_requests():
             self._stop_waiting()
         elif self._deadline is None:
@@ -108,8 +108,8 @@ class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # ch
 
 
 def on_loop_error() -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """An exception handler for the event loop: it reports each of thousands of refused connections."""
-    exhausted = Seldom("out_of_descriptors")
+    """Exception handler for the event loop, which would log every one of thousands of refused connections."""
+    exhausted = ThrottledWarning("out_of_descriptors")
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

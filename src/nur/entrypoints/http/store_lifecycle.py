@@ -1,7 +1,4 @@
-"""The store behind a server: opened while the server listens already, and opened again when its model changes.
-
-It knows the calls in flight, which a stop waits for.
-"""
+"""Open the server's store while it already listens, reopen it when the model changes, and count calls in flight."""
 
 from __future__ import annotations
 
@@ -25,28 +22,28 @@ STOPPING = "The server is stopping and could not finish this call in time. Try a
 
 log = EventLog("Server")
 
-#: Longer than any call takes that does not hang: the embedding deadline and some.
-QUIET_SECONDS = 60.0
+#: How long reopening waits for calls in flight: longer than the embedding deadline, so only a hanging call is cut off.
+REOPEN_WAIT_SECONDS = 60.0
 
 
 class CallsInFlight:
-    """Counts calls, waits until there are none, and ends those that outlast a stop."""
+    """Counts the calls in flight, waits for them, and ends those that exceed the deadline of a shutdown."""
 
     def __init__(self) -> None:
         self._limits: set[asyncio.Timeout] = set()
         self._deadline: float | None = None
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     def __len__(self) -> int:
         return len(self._limits)
 
     @contextlib.asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """A call, for as long as the block lasts. Raises Unavailable in the block when the stop cannot wait for it."""
+    async def call(self) -> AsyncIterator[None]:
+        """Count a call while the block runs. Raises Unavailable at the deadline of a shutdown."""
         limit = asyncio.timeout_at(self._deadline)
         self._limits.add(limit)
-        self._quiet.clear()
+        self._idle.clear()
         try:
             async with limit:
                 yield
@@ -57,22 +54,22 @@ class CallsInFlight:
         finally:
             self._limits.discard(limit)
             if not self._limits:
-                self._quiet.set()
+                self._idle.set()
 
-    async def wait_for_none(self, seconds: float) -> None:
+    async def wait_until_idle(self, seconds: float) -> None:
         """Return when no call is in flight, or after this many seconds."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._quiet.wait(), seconds)
+            await asyncio.wait_for(self._idle.wait(), seconds)
 
     def stop(self, seconds: float) -> None:
-        """Give every call this many seconds from now, later ones included."""
+        """Set a deadline this many seconds from now for all calls, including later ones."""
         self._deadline = asyncio.get_running_loop().time() + seconds
         for limit in self._limits:
             limit.reschedule(self._deadline)
 
 
 class StoreLifecycle:
-    """A store on its way up: the server answers `initialize` while SQL and the model are still being imported."""
+    """Opens the store in the background: the server answers `initialize` while SQL and the model are imported."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -91,21 +88,21 @@ class StoreLifecycle:
 
     @asynccontextmanager
     async def services(self) -> AsyncIterator[Services]:
-        """The services for one call, once they are open. Raises what keeps them from opening."""
+        """Services for one call; waits until the store is open. Raises the NurError that keeps it from opening."""
         task = None
-        while task is not self._task:  # it may have been opened again while this call waited for it
+        while task is not self._task:  # the store may have been reopened while this call waited
             task = self._task
             services = await asyncio.shield(task)
-        async with self.calls.one():
+        async with self.calls.call():
             yield services
 
     def reopen(self) -> None:
-        """Close the store and open it again: calls that are being answered end first, later ones wait."""
+        """Close the store and open it again: calls in flight finish first, later calls wait."""
         self._task = asyncio.create_task(self._open_again(), name="nur-opening")
         self._reopened.set()
 
     async def watch(self) -> None:
-        """Never ends, but raises what kept the store from being opened again."""
+        """Run until cancelled; raises the error if reopening the store fails."""
         while True:
             await self._reopened.wait()
             self._reopened.clear()
@@ -113,7 +110,7 @@ class StoreLifecycle:
 
     async def _open_again(self) -> Services:
         log.info("store_reopening", calls=len(self.calls))
-        await self.calls.wait_for_none(QUIET_SECONDS)
+        await self.calls.wait_until_idle(REOPEN_WAIT_SECONDS)
         await self._stack.aclose()
         return await self._open()
 

@@ -1,1 +1,1 @@
-"""MCP over standard input and output: a light relay to the data folder's server, in the standard library alone."""
+"""MCP over standard input and output: a light relay to the data folder's server. Standard library only."""

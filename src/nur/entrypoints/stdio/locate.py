@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 IDLE_EXIT_MINUTES = "15"
-#: How long a command waits for a server that has the folder and does not answer yet.
+#: How long a command waits for a server that owns the folder but does not answer yet.
 WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _IN_USE = 3
@@ -27,14 +27,14 @@ _IN_USE = 3
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server: where it is and what it asks of callers."""
+    """Address and token of a server."""
 
     host: str
     port: int
     token: str | None
 
     def answers(self) -> bool:
-        """Whether it is alive."""
+        """Whether GET /livez succeeds."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=5)
         try:
             connection.request("GET", "/livez")
@@ -46,12 +46,12 @@ class Server:
 
 
 def locate(folder: Path) -> Server:
-    """The server of this data folder; a detached one is started when there is none."""
+    """Find the data folder's server; start a detached one if there is none. Raises NurError."""
     return running_server(folder) or _start(folder)
 
 
 def running_server(folder: Path) -> Server | None:
-    """The server recorded in `server.json`, if it answers."""
+    """The server recorded in `server.json`; None if it does not answer."""
     try:
         facts = json.loads((folder / "server.json").read_text(encoding="utf-8"))
         parts = urlsplit(facts["url"])
@@ -62,7 +62,7 @@ def running_server(folder: Path) -> Server | None:
 
 
 def wait_for_server(folder: Path) -> Server | None:
-    """The server of a folder that is in use: it may be starting, or too busy to answer at once. None when none does."""
+    """Wait for the server of a folder in use, which may be starting or busy; None if none answers in time."""
     deadline = time.monotonic() + WAIT_SECONDS
     while (server := running_server(folder)) is None and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
@@ -78,10 +78,10 @@ def _start(folder: Path) -> Server:
         if server := running_server(folder):
             return server
         code = process.poll()
-        if code == _IN_USE:  # another relay's server is coming up, or a server that is stopping has not exited yet
+        if code == _IN_USE:  # another relay is starting a server, or the previous server has not exited yet
             process = _spawn(folder, log)
         elif code is not None:
-            raise _failed(code, log)
+            raise _start_error(code, log)
         time.sleep(_POLL_SECONDS)
     raise DataFolderInUse(f"No server answered for {folder} within {START_SECONDS:.0f} s. Its log is {log}.")
 
@@ -98,10 +98,10 @@ def _spawn(folder: Path, log: Path) -> subprocess.Popen[bytes]:
         )
 
 
-def _failed(code: int, log: Path) -> NurError:
-    """The server's own last words, under the exit code that it left with."""
+def _start_error(code: int, log: Path) -> NurError:
+    """Error for a server that exited while starting, with the last error message of its log."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    words = next((line.removeprefix("nur: ") for line in reversed(lines) if line.startswith("nur: ")), "")
-    message = words or f"The server stopped with exit code {code}. Its log is {log}."
-    kinds: dict[int, type[NurError]] = {2: BadConfiguration, 4: StoreUnusable}
-    return kinds.get(code, NurError)(message)
+    logged = next((line.removeprefix("nur: ") for line in reversed(lines) if line.startswith("nur: ")), "")
+    message = logged or f"The server stopped with exit code {code}. Its log is {log}."
+    errors: dict[int, type[NurError]] = {2: BadConfiguration, 4: StoreUnusable}
+    return errors.get(code, NurError)(message)

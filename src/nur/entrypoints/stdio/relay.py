@@ -1,4 +1,4 @@
-"""Relay: each line of JSON-RPC becomes a POST to /mcp, each event of the answer a line."""
+"""Relay between lines of JSON-RPC and HTTP: each line is a POST to /mcp, each event of the response a line."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from nur.entrypoints.stdio.locate import Server
 
 CONCURRENT_CALLS = 16
-#: An ingest may take minutes; a server that sends nothing for this long is gone.
+#: A server that sends nothing for this long is gone; an ingest may take minutes.
 SILENCE_SECONDS = 600
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_PARAMETERS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _INTERNAL_ERROR = -32603
 _PARSE_ERROR = -32700
 
 
 class Relay:
-    """Carries messages between two streams of lines and a server."""
+    """Relays messages between a client's lines and a server."""
 
     def __init__(self, locate: Callable[[], Server], write: Callable[[str], None], project: str = "") -> None:
-        """`project` is named with every message, where there is one."""
+        """`project`, if set, is sent with every message."""
         self._project = project
         self._locate = locate
         self._server = locate()
         self._write = write
         self._writing = threading.Lock()
         self._locating = threading.Lock()
-        self._version: str | None = None  #: what `initialize` agreed on; newer clients name it in every message
+        self._version: str | None = None  #: negotiated by `initialize`; newer clients send it with every message
         self._calls: dict[Any, http.client.HTTPConnection] = {}
 
     def run(self, lines: Iterable[str]) -> None:
-        """Carry every line until the input ends, then wait for the answers under way."""
+        """Relay every line until the input ends, then wait for open responses."""
         with ThreadPoolExecutor(CONCURRENT_CALLS, thread_name_prefix="nur-relay") as pool:
             for line in lines:
                 if not line.strip():
@@ -50,11 +50,11 @@ class Relay:
                 except ValueError:
                     self._error(None, _PARSE_ERROR, "Parse error")
                     continue
-                done = pool.submit(self._carry, line, message)
+                done = pool.submit(self._relay, line, message)
                 if isinstance(message, dict) and message.get("method") == "initialize":
-                    done.result()  # later messages carry the version that it agrees on
+                    done.result()  # later messages need the negotiated version
 
-    def _carry(self, line: str, message: Any) -> None:
+    def _relay(self, line: str, message: Any) -> None:
         call_id = message.get("id") if isinstance(message, dict) else None
         if isinstance(message, dict) and message.get("method") == "notifications/cancelled":
             self._cancel(message)
@@ -77,15 +77,15 @@ class Relay:
             connection.close()
 
     def _request(self, line: str, headers: dict[str, str]) -> http.client.HTTPConnection:
-        """Send the request; a server that has left meanwhile is looked for, or started, once more."""
+        """Send the request; if the server has exited, find or start another one and send it again."""
         server = self._server
         try:
             return _send_request(server, line, headers)
         except ConnectionError:
-            return _send_request(self._successor(server), line, headers)
+            return _send_request(self._replacement(server), line, headers)
 
-    def _successor(self, gone: Server) -> Server:
-        """The server after one that has left: calls that notice together start only one."""
+    def _replacement(self, gone: Server) -> Server:
+        """The server that replaces one that has exited; concurrent calls start only one."""
         with self._locating:
             if self._server is gone:
                 self._server = self._locate()
@@ -101,10 +101,10 @@ class Relay:
             return headers
         params = message.get("params") or {}
         method = str(message.get("method", ""))
-        named = (params.get("_meta") or {}).get(VERSION_KEY)
-        if named:
-            headers |= {"MCP-Protocol-Version": str(named), "Mcp-Method": method}
-            if name := params.get(_NAMED.get(method, "")):
+        version = (params.get("_meta") or {}).get(VERSION_KEY)
+        if version:
+            headers |= {"MCP-Protocol-Version": str(version), "Mcp-Method": method}
+            if name := params.get(_NAME_PARAMETERS.get(method, "")):
                 headers["Mcp-Name"] = _header_value(str(name))
         elif self._version and method != "initialize":
             headers["MCP-Protocol-Version"] = self._version
@@ -116,7 +116,7 @@ class Relay:
             self._version = result.get("protocolVersion")
 
     def _cancel(self, message: dict[str, Any]) -> None:
-        """Hang up on the call that is cancelled: a server without sessions learns of it in no other way."""
+        """Close the cancelled call's connection: a server without sessions has no other way to notice."""
         connection = self._calls.pop((message.get("params") or {}).get("requestId"), None)
         if connection is not None:
             with contextlib.suppress(OSError):
@@ -137,7 +137,7 @@ def _send_request(server: Server, line: str, headers: dict[str, str]) -> http.cl
 
 
 def _events(response: http.client.HTTPResponse) -> Iterator[str]:
-    """The messages of an answer, whether it is a stream of events or one JSON body."""
+    """Messages of a response, which is a stream of events or one JSON body."""
     if "text/event-stream" not in (response.getheader("Content-Type") or ""):
         body = response.read().decode().strip()
         if body.startswith("{"):
@@ -150,7 +150,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[str]:
 
 
 def _header_value(text: str) -> str:
-    """Headers hold visible ASCII; anything else goes as base64, as the protocol requires."""
+    """Encode a header value: visible ASCII as it is, anything else in base64, as the protocol requires."""
     if text.isascii() and text.isprintable():
         return text
     return f"=?base64?{base64.b64encode(text.encode()).decode()}?="

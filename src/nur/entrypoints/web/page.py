@@ -1,4 +1,4 @@
-"""Serve the web page's files: read at the first request, checked by ETag, under a strict Content-Security-Policy."""
+"""Serve the files of the web page and of the REST reference, with ETags and a strict Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 #: The page, and the REST reference at /docs.
 FOLDERS = ("static", "docs")
-#: Under it are the page's scripts and styles; they need no token, since they say nothing about what is stored.
+#: Path of the page's scripts and styles. They need no token: they reveal nothing about stored notes.
 PREFIX = "/web/"
 MEDIA_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-#: Nothing from elsewhere, nothing inline, and no text that becomes markup: innerHTML throws under trusted types.
+#: No foreign and no inline resources, and no markup made from text: with trusted types, innerHTML throws.
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -38,7 +38,7 @@ POLICY = "; ".join(
     ]
 )
 HEADERS = {
-    "Cache-Control": "no-cache",  # kept, but asked about each time: an updated server has an updated page
+    "Cache-Control": "no-cache",  # cached, but revalidated each time, so that an update shows at once
     "Content-Security-Policy": POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
@@ -48,14 +48,14 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file as it is sent."""
+    """A file in memory, ready to be sent."""
 
     body: bytes
     etag: str
     media_type: str
 
     def response(self, request: Request) -> Response:
-        """The file, or 304 where the browser has it."""
+        """The file, or 304 if the browser already has it."""
         headers = {**HEADERS, "ETag": self.etag}
         known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
         if self.etag in known:
@@ -65,7 +65,7 @@ class StaticFile:
 
 @cache
 def static_files() -> Mapping[str, StaticFile]:
-    """The page's files by name. Read once: an update of the program restarts it."""
+    """Files of the page by name, read once per process."""
     folders = [files(__package__).joinpath(folder) for folder in FOLDERS]
     found = [entry for folder in folders for entry in folder.iterdir() if entry.is_file()]
     return {entry.name: _loaded(entry.name, entry.read_bytes()) for entry in found}

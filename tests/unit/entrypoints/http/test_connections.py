@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from nur.entrypoints.http.connections import MOST_CONNECTIONS, BoundedProtocol, Seldom, most_connections, on_loop_error
+from nur.entrypoints.http.connections import (
+    MOST_CONNECTIONS,
+    BoundedProtocol,
+    ThrottledWarning,
+    most_connections,
+    on_loop_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,9 +32,9 @@ class Quick(BoundedProtocol):
     """Not as patient, and for two connections."""
 
     head_seconds = HEAD_SECONDS
-    _too_many = Seldom("too_many_connections")
+    _too_many = ThrottledWarning("too_many_connections")
 
-    def most(self) -> int:
+    def max_connections(self) -> int:
         return 2
 
 

@@ -161,10 +161,10 @@ def _check_client(checks: CheckRun, client: str, path: Path) -> None:
         return  # an unreadable client file is not a fault of the hooks
     if not commands:
         return
-    with checks.check(f"hooks of {client}") as seen:
+    with checks.check(f"hooks of {client}") as details:
         for event, command in commands.items():
             if HOOK_CLIENTS[client].events.get(event) != KEEP:  # a KEEP hook would store the sample
-                seen.append(_run(client, event, command))
+                details.append(_run(client, event, command))
         missing = [event for event in HOOK_CLIENTS[client].events if event not in commands]
         if missing:
             raise CheckFailed(f"{path} lacks {', '.join(missing)}", REINSTALL.format(client=client))

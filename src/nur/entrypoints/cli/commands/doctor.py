@@ -38,11 +38,11 @@ def command(ctx: click.Context, url: str | None, token: str | None, data_dir: st
         whole_max_tokens = settings.single_piece_max_tokens if settings else 1200
         provider = asyncio.run(smoke.examine(checks, address, whole_max_tokens))
         if provider is not None and settings is not None:
-            machine.hint_at_key(checks, settings, provider)
+            machine.note_unused_key(checks, settings, provider)
         check_hooks(checks)
     elif settings is not None:
         checks.note("server", Result.FAILED, f"no server runs for {settings.nur_data_dir}", NO_SERVER)
-        machine.examine_store(checks, settings)
+        machine.check_stored_model(checks, settings)
     click.echo(findings.as_json(checks)) if as_json else render.table(findings.table(checks))
     ctx.exit(1 if checks.failed else 0)
 

@@ -19,7 +19,7 @@ from nur.evaluation.folding import measure_folding
 from nur.evaluation.plot import svg
 from nur.evaluation.record import record
 from nur.evaluation.reliability import all_reliabilities, reliability_svg, reliability_table
-from nur.evaluation.run import Wanted, evaluate, evaluate_own, evaluate_together
+from nur.evaluation.run import EvalOptions, evaluate, evaluate_own, evaluate_together
 from nur.evaluation.table import figure, injection_line, tables
 from nur.settings import load as load_settings
 
@@ -143,7 +143,7 @@ def _check(paths: tuple[Path, ...], options: dict[str, Any]) -> None:
 
 async def _evaluate(paths: tuple[Path, ...], options: dict[str, Any]) -> tuple[list[Report], str | None]:
     """The reports, and the result of a calibration in words."""
-    wanted = Wanted(
+    wanted = EvalOptions(
         baselines=tuple(name for name in dict.fromkeys(options["baseline"]) if name != "none"),
         mode=Mode(options["mode"]),
         max_chars=options["max_chars"],
@@ -175,7 +175,7 @@ def _describe(calibrated: Calibrated) -> str:
         )
     separation = f"The score separates known items from off-topic questions with AUROC {figure(found.auroc)}."
     floor = (
-        f"Relevance floor {found.floor}: it rejects {found.turned_away:.0%} of the off-topic questions and loses "
+        f"Relevance floor {found.floor}: it rejects {found.rejected:.0%} of the off-topic questions and loses "
         f"{found.lost:.0%} of the known items."
         if found.floor is not None
         else "No relevance floor: none rejects enough off-topic questions without losing answers."
