@@ -24,7 +24,7 @@ from nur.domain.search import Mode, SearchRequest
 from nur.evaluation import calibrating, measures
 from nur.evaluation.asking import CALLER, LoadedDataset
 from nur.evaluation.dataset import by_scope, load
-from nur.evaluation.off_topic import asked_elsewhere
+from nur.evaluation.off_topic import off_topic_questions
 from nur.retrieval.ranking.confidence import CLOSE, COMPETITORS, FOLLOWERS
 from nur.retrieval.ranking.grouping import best_per_note
 from nur.settings import load as load_settings
@@ -95,12 +95,12 @@ async def _ask(data: DataSet, every: DataSet, *, alone: bool) -> list[Asked]:
         async with bootstrap.running(settings) as services:
             loaded = LoadedDataset(services, data)
             await loaded.store(lambda _done: None)
-            loaded.services = calibrating.bare(services)
+            loaded.services = calibrating.without_floor(services)
             own = [(one, one.scope, True) for one in data.questions if one.has_gold or one.is_unanswerable]
-            elsewhere = [(one, scope, False) for one, scope in _elsewhere(data, every, alone=alone)]
+            off_topic_confidence = [(one, scope, False) for one, scope in _elsewhere(data, every, alone=alone)]
             return [
                 one
-                for question, scope, is_own in own + elsewhere
+                for question, scope, is_own in own + off_topic_confidence
                 if (one := await _answer(loaded, every, question, scope, is_own=is_own)) is not None
             ]
 
@@ -108,7 +108,7 @@ async def _ask(data: DataSet, every: DataSet, *, alone: bool) -> list[Asked]:
 def _elsewhere(data: DataSet, every: DataSet, *, alone: bool) -> list[tuple[LabelledQuestion, str | None]]:
     """Questions that this store cannot answer, from another scope of the same half or from other chats."""
     if not alone:
-        return list(asked_elsewhere(data))
+        return list(off_topic_questions(data))
     (scope,) = data.scopes
     half = [one for one in every.scopes if _half(every, one) == _half(every, scope)]
     other = half[half.index(scope) - 1]
@@ -206,7 +206,7 @@ def _figures(asked: Sequence[Asked], found: dict[int, float]) -> str:
     """Quality of the predicted probabilities: calibration error, AUROC, false answers."""
     yes = [found[id(one)] for one in asked if one.is_answerable]
     never = [found[id(one)] for one in asked if one.is_own and not one.is_answerable]
-    elsewhere = [found[id(one)] for one in asked if not one.is_own]
+    off_topic_confidence = [found[id(one)] for one in asked if not one.is_own]
     own = sorted((found[id(one)], one.is_right) for one in asked if one.is_own)
     bins = [part for part in np.array_split(np.array(own, float), BINS) if len(part)]
     error = sum(abs(part[:, 0].mean() - part[:, 1].mean()) * len(part) for part in bins) / max(len(own), 1)
@@ -214,8 +214,8 @@ def _figures(asked: Sequence[Asked], found: dict[int, float]) -> str:
     if yes and never:
         parts.append(f"AUROC never stored {measures.auroc(yes, never):.3f}")
         parts.append(f"false answers {measures.false_answers(yes, never):.3f}")
-    if yes and elsewhere:
-        parts.append(f"AUROC asked elsewhere {measures.auroc(yes, elsewhere):.3f}")
+    if yes and off_topic_confidence:
+        parts.append(f"AUROC asked elsewhere {measures.auroc(yes, off_topic_confidence):.3f}")
     return ", ".join(parts)
 
 

@@ -13,10 +13,10 @@ from rich.progress import Progress
 
 from nur.domain.search import Mode
 from nur.evaluation import run
-from nur.evaluation.run import Wanted
+from nur.evaluation.run import EvalOptions
 from tests.servers.postgres_server import PostgresCluster
 
-WANTED = Wanted(baselines=(), mode=Mode.HYBRID, max_chars=2000, questions=None, off_topic=False, chunking=None)
+WANTED = EvalOptions(baselines=(), mode=Mode.HYBRID, max_chars=2000, questions=None, off_topic=False, chunking=None)
 
 
 class OnPostgres(Mapping[str, Any]):

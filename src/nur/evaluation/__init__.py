@@ -1,1 +1,1 @@
-"""`nur eval`: load a data set into a temporary store, ask its questions, measure the answers."""
+"""`nur eval`: load a data set into a temporary store, search with its questions, and score the results."""

@@ -1,4 +1,4 @@
-"""Store a data set and ask its questions, through the same services that users go through."""
+"""Store a data set and search with its questions, through the services that users call."""
 
 from __future__ import annotations
 
@@ -31,54 +31,54 @@ if TYPE_CHECKING:
 
 LIMIT = 50
 LONGEST_TURN = 50_000
-AT_ONCE = 32
+CONCURRENCY = 32
 BRIEF_TOKENS = 600
 CALLER = Caller(LOCAL, "evaluation")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client got back for one question."""
+    """A system's result for one question."""
 
     ids: list[str]  #: rows, best first, each once
-    spans: list[RowSpan]  #: passages in the order in which a reader meets them
-    score: float  #: how sure it is that the best hit answers; 0 when there is none
+    spans: list[RowSpan]  #: passages in the order shown
+    score: float  #: confidence that the best hit answers; 0 without hits
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    relevance: float = 0.0  #: what a floor would be compared with
-    hits: int = 0  #: how many there are
-    names_time: bool = False  #: the question names a time
-    flags_conflict: bool = False  #: it points out that hits disagree
-    dates: list[TimeWindow] = field(default_factory=list)  #: that each hit is shown with, best hit first
+    relevance: float = 0.0  #: of the best hit; a floor is compared with it
+    hits: int = 0  #: number of hits
+    names_time: bool = False  #: whether the question names a time
+    flags_conflict: bool = False  #: whether hits are reported as contradicting
+    dates: list[TimeWindow] = field(default_factory=list)  #: date shown with each hit, best hit first
     briefed: frozenset[str] | None = None  #: rows that the brief of the question's conversation quotes
 
 
 @dataclass(slots=True)
 class LoadedDataset:
-    """A data set in a store."""
+    """A data set, and the store that holds it."""
 
     services: Services
     data: DataSet
-    everywhere: bool = False  #: ask everything that is stored, not only the question's own conversation or kind
+    everywhere: bool = False  #: search everything stored, not only the question's own conversation or kind
     row_of: dict[str, str] = field(default_factory=dict)  #: public id -> row id
     _first_speaker: dict[str | None, object] = field(default_factory=dict)
     _last_said: dict[str | None, datetime | None] = field(default_factory=dict)
     _briefed: dict[str | None, frozenset[str]] = field(default_factory=dict)
 
     async def store(self, progress: Callable[[int], None]) -> None:
-        """Store every row, some at a time, with the failures that a tool would have."""
-        places: dict[str | None, int] = {}
+        """Store every row, in concurrent batches; an embedding failure is raised, as for a tool."""
+        last_index: dict[str | None, int] = {}
         jobs = []
         for row in self.data.rows:
             if row.kind == "turn":
-                places[row.scope] = places.get(row.scope, -1) + 1
-            jobs.append((row, int(row.meta.get("turn_index", places.get(row.scope, 0)))))
-        for start in range(0, len(jobs), AT_ONCE):
-            await asyncio.gather(*(self._store(row, place) for row, place in jobs[start : start + AT_ONCE]))
-            progress(min(len(jobs), start + AT_ONCE))
+                last_index[row.scope] = last_index.get(row.scope, -1) + 1
+            jobs.append((row, int(row.meta.get("turn_index", last_index.get(row.scope, 0)))))
+        for start in range(0, len(jobs), CONCURRENCY):
+            await asyncio.gather(*(self._store(row, index) for row, index in jobs[start : start + CONCURRENCY]))
+            progress(min(len(jobs), start + CONCURRENCY))
 
     async def ask(self, question: LabelledQuestion, mode: Mode, max_chars: int, *, scope: str | None = None) -> Answer:
-        """Ask one question as a client would; `scope` asks another conversation instead of the question's own."""
+        """Search with one question as a client would; `scope` replaces the question's own conversation."""
         asked_at = question.asked_at or self.asked_at(scope or question.scope)
         started, cpu_started = time.perf_counter(), time.process_time()
         result = await self.services.search(
@@ -97,7 +97,7 @@ class LoadedDataset:
         return Answer(
             ids=list(dict.fromkeys(row for hit in result.hits for row in self._rows(hit))),
             spans=[span for hit in result.hits for span in self._spans(hit)],
-            score=_sureness(result),
+            score=_confidence(result),
             seconds=seconds,
             cpu_seconds=cpu_seconds,
             relevance=result.relevance or 0.0,
@@ -109,7 +109,7 @@ class LoadedDataset:
         )
 
     async def _brief(self, scope: str | None) -> frozenset[str] | None:
-        """The rows that a brief of the conversation quotes; None of other sets: their rows are nobody's own words."""
+        """Rows that a brief of the conversation quotes; None for data sets that are not conversations."""
         if self.data.load_as != "turns" or self.everywhere:
             return None
         if scope not in self._briefed:
@@ -122,7 +122,7 @@ class LoadedDataset:
         return self._briefed[scope]
 
     async def timeline(self, question: LabelledQuestion) -> float:
-        """The share of the question's rows that a timeline of 2,000 characters lists."""
+        """Share of the question's rows that a timeline of 2,000 characters lists."""
         request = TimelineRequest(
             caller=CALLER,
             query=question.text[:500],
@@ -132,21 +132,21 @@ class LoadedDataset:
         return timeline_recall(question, await self.services.timeline(request), self.row_of)
 
     def asked_at(self, scope: str | None) -> datetime | None:
-        """When its questions are asked, unless they have their own times: after everything of the scope was said."""
+        """Default time of the scope's questions: when its last row was said."""
         if scope not in self._last_said:
             self._last_said[scope] = last_said(self.data.rows, scope)
         return self._last_said[scope]
 
     def row(self, note: Note) -> str:
-        """The id of the row that a note was made of; the user's own notes are called by their public ids."""
+        """Row id of a note; for notes of the user's own store, their public id."""
         return self.row_of.get(note.public_id, note.public_id)
 
     def _rows(self, hit: Hit) -> list[str]:
-        """The hit's row, then those of the notes that it stands for: each takes a rank of its own."""
+        """The hit's row, then those of its duplicates; each takes its own rank."""
         return [self.row(hit.note), *(self.row_of.get(name, name) for name in hit.duplicates)]
 
     def where(self, scope: str | None) -> NoteFilter:
-        """What a question about a scope may search."""
+        """Filter of a search in this scope."""
         if self.everywhere or self.data.load_as in ("stored", "mixed"):
             return NoteFilter(tenant=LOCAL.tenant)
         if self.data.load_as == "turns":
@@ -158,19 +158,21 @@ class LoadedDataset:
             tenant=LOCAL.tenant, kinds=frozenset({Kind.ARTIFACT}), source_system=self._source(scope) if scope else None
         )
 
-    async def _store(self, row: Row, place: int) -> None:
-        kind, meta = self._described(row, place)
+    async def _store(self, row: Row, turn_index: int) -> None:
+        kind, meta = self._kind_and_metadata(row, turn_index)
         text = row.text[:LONGEST_TURN] if kind is Kind.TURN else row.text
         stored = await self.services.remember.store(kind, text, meta, CALLER, OnEmbeddingFailure.REJECT)
         self.row_of[stored.note.public_id] = row.id
 
-    def _described(self, row: Row, place: int) -> tuple[Kind, NoteMetadata]:
-        """What a row is stored as."""
+    def _kind_and_metadata(self, row: Row, turn_index: int) -> tuple[Kind, NoteMetadata]:
+        """Kind and metadata under which a row is stored."""
         date = row_moment(row.meta.get("date"))
         if row.kind == "turn":
             conversation = self._conversation(row.meta.get("conversation") or row.scope)
             role = self._role(row)
-            return Kind.TURN, NoteMetadata(conversation_id=conversation, turn_index=place, role=role, occurred_at=date)
+            return Kind.TURN, NoteMetadata(
+                conversation_id=conversation, turn_index=turn_index, role=role, occurred_at=date
+            )
         if row.kind == "memory":
             return Kind.MEMORY, NoteMetadata(type=row.meta.get("type", "fact"), confidence=1.0, occurred_at=date)
         return Kind.ARTIFACT, NoteMetadata(
@@ -182,14 +184,14 @@ class LoadedDataset:
         )
 
     def _role(self, row: Row) -> str:
-        """The row's role; of two speakers the first of the conversation is the user."""
+        """The row's role; without one, the first speaker of a conversation is the user."""
         role, speaker = row.meta.get("role"), row.meta.get("speaker")
         if role:
             return str(role)
         return "user" if speaker == self._first_speaker.setdefault(row.scope, speaker) else "assistant"
 
     def _conversation(self, name: str | None) -> str:
-        """A conversation's id; other sets in the same store may use the same names."""
+        """Conversation id, unique among the data sets of a store."""
         return f"{self.data.name}/{name}" if name else self.data.name
 
     def _source(self, scope: str | None) -> str:
@@ -204,8 +206,8 @@ def _shown_date(hit: Hit) -> TimeWindow:
     return shown_window("\n".join(passage.text for passage in hit.passages), hit.note.said_at.date())
 
 
-def _sureness(result: SearchResult) -> float:
-    """The answer's confidence; where only one ranker spoke, the best hit's score."""
+def _confidence(result: SearchResult) -> float:
+    """The result's confidence; without one (a single ranker), the best hit's score."""
     if result.confidence is not None:
         return result.confidence
     return result.hits[0].score if result.hits else 0.0

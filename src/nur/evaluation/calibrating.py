@@ -19,76 +19,75 @@ if TYPE_CHECKING:
     from nur.evaluation.measuring import System
     from nur.retrieval.calibration import ModelCalibration
 
-#: Share of the off-topic questions that the floor should turn away. A right answer lost is worse than a wrong one
-#: shown. One in four cost no question its answer on five stores; one in two cost 2 % of those about meetings, three in
-#: four 5 %.
-TURNED_AWAY = 0.25
-#: Known items that may be lost. Questions that people ask share fewer words with their answer than known items do, so
-#: hardly any may be.
+#: Share of the off-topic questions that the floor should reject. Losing a right answer is worse than showing a wrong
+#: one. Measured on five stores: .25 loses no answer; .5 loses 2 % of the answers about meetings, .75 loses 5 %.
+TARGET_REJECTED = 0.25
+#: Share of the known items that the floor may lose. Kept small: people's questions share fewer words with their
+#: answers than known items do.
 MOST_LOST = 0.01
-#: A floor that turns away fewer off-topic questions than this is not worth the answers that it may cost.
-LEAST_TURNED_AWAY = 0.2
-#: With fewer known items their worst one hundredth is no figure.
+#: A floor that rejects a smaller share of off-topic questions is not worth the answers it may lose.
+LEAST_REJECTED = 0.2
+#: Fewer known items are too few to estimate their worst 1 %.
 LEAST_QUESTIONS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A floor, what it costs and what it gains."""
+    """A relevance floor, its cost and its gain."""
 
     floor: float | None
-    lost: float  #: share of the known items that the floor would lose
-    turned_away: float  #: share of the off-topic questions that it would answer with nothing
+    lost: float  #: share of the known items below the floor
+    rejected: float  #: share of the off-topic questions below the floor
     auroc: float | None  #: how well the score separates the two; None without known items
-    is_conclusive: bool = True  #: False: there were too few known items
+    is_conclusive: bool = True  #: False: too few known items
 
 
 def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
-    """What some off-topic questions stay below, lowered until hardly any known item is lost; None if that is useless.
+    """Choose a floor that rejects TARGET_REJECTED of the off-topic questions, lowered to lose at most MOST_LOST.
 
-    It is taken from the off-topic side because known items are easy: a floor just below them would be too high for
-    questions in other words.
+    The result has no floor if it would reject too few. The floor is derived from the off-topic questions because known
+    items are easy: a floor just below them would be too high for questions in other words.
     """
     auroc = measures.auroc(known, off_topic) if known and off_topic else None
     if auroc is None or len(known) < LEAST_QUESTIONS:
         return Calibration(None, 0.0, 0.0, auroc, is_conclusive=False)
-    spared = sorted(known)[int(MOST_LOST * len(known))]
-    usual = sorted(off_topic)[int(TURNED_AWAY * len(off_topic))]
-    floor = round(min(usual, spared), 3)
-    lost, turned_away = _below(known, floor), _below(off_topic, floor)
-    if turned_away < LEAST_TURNED_AWAY or lost > MOST_LOST:
+    highest_allowed = sorted(known)[int(MOST_LOST * len(known))]
+    target = sorted(off_topic)[int(TARGET_REJECTED * len(off_topic))]
+    floor = round(min(target, highest_allowed), 3)
+    lost, rejected = _below(known, floor), _below(off_topic, floor)
+    if rejected < LEAST_REJECTED or lost > MOST_LOST:
         return Calibration(None, 0.0, 0.0, auroc)
-    return Calibration(floor, lost, turned_away, auroc)
+    return Calibration(floor, lost, rejected, auroc)
 
 
 def _below(scores: Sequence[float], floor: float) -> float:
     return sum(score < floor for score in scores) / len(scores)
 
 
-def bare(services: Services) -> Services:
-    """The services with a search that shows everything, whatever floor there is."""
+def without_floor(services: Services) -> Services:
+    """The services with a search that has no relevance floor."""
     search = services.search
     return replace(services, search=replace(search, calibration=replace(search.calibration, floor=None)))
 
 
 async def off_topic_scores(system: System) -> list[float]:
-    """The relevance of the best hit, for questions that hardly any store can answer."""
-    asked = [LabelledQuestion(str(place), text, None, "", {}, ()) for place, text in enumerate(GENERAL_QUESTIONS)]
-    return [(await system.answer(question)).relevance for question in asked]
+    """Relevance of the best hit, for questions that hardly any store can answer."""
+    questions = [LabelledQuestion(str(index), text, None, "", {}, ()) for index, text in enumerate(GENERAL_QUESTIONS)]
+    return [(await system.answer(question)).relevance for question in questions]
 
 
-def measured(kept: ModelCalibration, found: Calibration, questions: int) -> ModelCalibration:
-    """The calibration with its new floor; the weights stay: .3 to .7 are alike on every set measured."""
+def with_floor(current: ModelCalibration, found: Calibration, questions: int) -> ModelCalibration:
+    """The calibration with a new floor. The weights stay: .3 to .7 score alike on every data set measured."""
     return replace(
-        kept, floor=found.floor, measured_at=datetime.now(UTC).isoformat(timespec="seconds"), questions=questions
+        current, floor=found.floor, measured_at=datetime.now(UTC).isoformat(timespec="seconds"), questions=questions
     )
 
 
 def write(calibration: ModelCalibration, data_dir: Path) -> Path:
-    """Put the calibration into the data folder, whole or not at all."""
+    """Write the calibration to the data folder, atomically; returns its path."""
     path = data_dir / FOLDER / file_name(calibration.embedding_version)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    unfinished = path.with_name(path.name + ".new")
-    unfinished.write_text(calibration.to_json(), encoding="utf-8")
-    unfinished.replace(path)
+    partial = path.with_name(path.name + ".new")
+    partial.write_text(calibration.to_json(), encoding="utf-8")
+    partial.replace(path)
     return path

@@ -1,4 +1,4 @@
-"""Questions about what changed: whether the newer statement comes first, and whether disagreement is pointed out."""
+"""Metrics for questions about changes: the newer statement must come first, contradictions must be reported."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from nur.evaluation.measures import Scores
     from nur.services.search.timeline import TimelineEntry
 
-#: The categories of BEAM that these measures are about.
+#: BEAM's categories that these metrics apply to.
 UPDATE, CONTRADICTION = "knowledge_update", "contradiction_resolution"
 LISTED = ("event_ordering", "multi_session_reasoning")
 TIMELINE = "timeline_recall@2000c"
 CHANGE_METRICS = ("newer_first", "stale_first", "conflict_flagged", "false_alarm", TIMELINE)
-#: Lines that are asked for: about so many fit into 2,000 characters.
+#: Lines requested; about this many fit into 2,000 characters.
 TIMELINE_LINES = 15
 TIMELINE_CHARACTERS = 2_000
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
 class Pair(NamedTuple):
-    """Rows that say something else about the same thing."""
+    """Two rows with different statements about the same thing."""
 
     newer: str
     older: str
 
 
 def pair_of(question: LabelledQuestion, rows: Mapping[str, Row]) -> Pair | None:
-    """The first of a question's rows, and the last one that has a number of the answer; None where they are one.
+    """The question's first row as the older, and its last row with a number of the answer as the newer.
 
-    Rows are in the order in which they were said.
+    None if they are the same row, or the question is not about an update. `rows` are in the order they were said.
     """
     if question.category != UPDATE or question.stale:
         return None
@@ -46,17 +46,17 @@ def pair_of(question: LabelledQuestion, rows: Mapping[str, Row]) -> Pair | None:
 def change_scores(
     question: LabelledQuestion, ids: Sequence[str], rows: Mapping[str, Row], *, flagged: bool, has_conflicts: bool
 ) -> Scores:
-    """Whether the newer row of a pair stands before the older, and whether a conflict was pointed out rightly.
+    """Whether the newer row of a pair ranks before the older, and whether a conflict was flagged.
 
-    `has_conflicts`: the data set has questions about contradictions, so that a flag on another one is a false alarm.
+    `has_conflicts`: the data set has questions about contradictions, so a flag on any other question is a false alarm.
     """
     scores: Scores = {}
     pair = pair_of(question, rows)
     if pair is not None:
-        places = {row: place for place, row in enumerate(ids)}
-        never = len(ids)
-        scores["newer_first"] = float(places.get(pair.newer, never) < places.get(pair.older, never))
-        scores["stale_first"] = float(places.get(pair.older) == 0)
+        rank = {row: position for position, row in enumerate(ids)}
+        missing = len(ids)
+        scores["newer_first"] = float(rank.get(pair.newer, missing) < rank.get(pair.older, missing))
+        scores["stale_first"] = float(rank.get(pair.older) == 0)
     if has_conflicts:
         name = "conflict_flagged" if question.category == CONTRADICTION else "false_alarm"
         scores[name] = float(flagged)
@@ -64,7 +64,7 @@ def change_scores(
 
 
 def timeline_recall(question: LabelledQuestion, entries: Sequence[TimelineEntry], row_of: Mapping[str, str]) -> float:
-    """The share of a question's rows that the first 2,000 characters of a timeline list."""
+    """Share of a question's rows in the first 2,000 characters of a timeline."""
     found: set[str] = set()
     left = TIMELINE_CHARACTERS
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Data sets: a folder with `corpus.jsonl.gz`, `queries.jsonl.gz` and `meta.json`."""
+"""Read and check data sets: folders with `corpus.jsonl.gz`, `queries.jsonl.gz` and `meta.json`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-#: `stored` has no file: its questions are drawn from what a store holds already.
+#: `stored` has no files: its questions are drawn from an existing store.
 LoadAs = Literal["turns", "documents", "memories", "mixed", "stored"]
 
-#: What a row is stored as; in a mixed set each row has a `kind`.
+#: Kind of a row; in a mixed data set each row has its own `kind`.
 RowKind = Literal["turn", "document", "memory"]
 _KIND_OF: Mapping[str, RowKind] = {"turns": "turn", "documents": "document", "memories": "memory"}
 
 META, CORPUS, QUERIES = "meta.json", "corpus.jsonl.gz", "queries.jsonl.gz"
-#: Categories of questions that the corpus truly cannot answer; others without gold merely lack labels.
+#: Categories of questions that the corpus cannot answer; other questions without gold merely lack labels.
 UNANSWERABLE = ("abstention", "negative", "never_stored")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Something to store."""
+    """A text of the corpus."""
 
     id: str
     text: str
@@ -40,34 +40,34 @@ class Row:
 
     @property
     def scope(self) -> str | None:
-        """The conversation or meeting that it belongs to."""
+        """Conversation or meeting that the row belongs to."""
         scope = self.meta.get("scope")
         return None if scope is None else str(scope)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """Something to ask, and where the answer is."""
+    """A question, and the place of its answer."""
 
     id: str
     text: str
     scope: str | None
     category: str
-    units: Mapping[str, float]  #: ids of rows that have the answer, with their grades
-    spans: tuple[RowSpan, ...]  #: or the very characters
-    evidence: tuple[RowSpan, ...] = ()  #: where in its rows the answer is, of a question whose gold is rows
-    stale: tuple[str, ...] = ()  #: rows that were right once
-    answer: str = ""  #: in words, where the data set has it
-    asked_at: datetime | None = None  #: where the data set has it
+    units: Mapping[str, float]  #: gold as rows: their ids and grades
+    spans: tuple[RowSpan, ...]  #: gold as character ranges
+    evidence: tuple[RowSpan, ...] = ()  #: position of the answer in its rows, if the gold is rows
+    stale: tuple[str, ...] = ()  #: rows whose answer is outdated
+    answer: str = ""  #: in words, if the data set has it
+    asked_at: datetime | None = None  #: if the data set has it
 
     @property
     def has_gold(self) -> bool:
-        """Whether the answer is known; questions without one are asked for abstention alone."""
+        """Whether the place of the answer is known; other questions only test abstention."""
         return bool(self.units or self.spans)
 
     @property
     def is_unanswerable(self) -> bool:
-        """Whether the corpus truly lacks the answer."""
+        """Whether the corpus is known to lack the answer."""
         return not self.has_gold and self.category in UNANSWERABLE
 
 
@@ -83,32 +83,32 @@ class DataSet:
 
     @property
     def has_spans(self) -> bool:
-        """Whether gold is characters and not rows."""
+        """Whether the gold is character ranges, not rows."""
         return any(question.spans for question in self.questions)
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """The conversations or meetings that questions are about, in the order of the corpus."""
-        asked = {question.scope for question in self.questions}
-        return tuple(dict.fromkeys(row.scope for row in self.rows if row.scope is not None and row.scope in asked))
+        """Conversations or meetings that questions are about, in corpus order."""
+        used = {question.scope for question in self.questions}
+        return tuple(dict.fromkeys(row.scope for row in self.rows if row.scope is not None and row.scope in used))
 
 
 def find(paths: Iterable[Path]) -> list[Path]:
-    """The data sets at these paths: each is one, or a folder of some. Raises BadRequest where there is none."""
-    found: list[Path] = []
+    """Find data sets: each path is one, or a folder of several. Raises BadRequest if a path has none."""
+    folders: list[Path] = []
     for path in paths:
-        inside = [path] if (path / META).is_file() else sorted(file.parent for file in path.glob(f"*/{META}"))
-        if not inside:
+        found = [path] if (path / META).is_file() else sorted(file.parent for file in path.glob(f"*/{META}"))
+        if not found:
             raise BadRequest(
                 f"{path} is neither a data set nor a folder of data sets. A data set is a folder with {META}, "
                 f"{CORPUS} and {QUERIES}."
             )
-        found += inside
-    return found
+        folders += found
+    return folders
 
 
 def load(folder: Path) -> DataSet:
-    """Read a data set and check that its questions fit its corpus. Raises BadRequest, naming file and line."""
+    """Read a data set and check that its questions match its corpus. Raises BadRequest with file and line."""
     meta = _meta(folder / META)
     rows = tuple(_rows(folder / CORPUS, _KIND_OF.get(meta["load_as"])))
     questions = tuple(_questions(folder / QUERIES))
@@ -118,7 +118,7 @@ def load(folder: Path) -> DataSet:
 
 
 def by_scope(data: DataSet) -> list[DataSet]:
-    """A mixed set in parts that belong in stores of their own: what one person has. Other sets are one part."""
+    """Split a mixed data set by scope, since each is one person's store; other data sets are one part."""
     if data.load_as != "mixed" or not data.scopes:
         return [data]
     return [
@@ -132,18 +132,18 @@ def by_scope(data: DataSet) -> list[DataSet]:
 
 
 def sampled(data: DataSet, limit: int | None) -> DataSet:
-    """The data set with at most this many of its questions: always the same ones, in their order."""
+    """The data set with a sample of at most `limit` questions: the same ones every time, in their order."""
     if limit is None or limit >= len(data.questions):
         return data
-    kept = sorted(random.Random(0).sample(range(len(data.questions)), limit))  # noqa: S311 - a sample, not a secret
-    return replace(data, questions=tuple(data.questions[place] for place in kept))
+    chosen = sorted(random.Random(0).sample(range(len(data.questions)), limit))  # noqa: S311 - a sample, not a secret
+    return replace(data, questions=tuple(data.questions[index] for index in chosen))
 
 
 def _meta(path: Path) -> Mapping[str, Any]:
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadRequest(f"{path.parent} is not a data set: {path.name}: {_why(error)}") from error
+        raise BadRequest(f"{path.parent} is not a data set: {path.name}: {_reason(error)}") from error
     kinds = [kind for kind in get_args(LoadAs) if kind != "stored"]
     if not isinstance(meta, dict) or meta.get("load_as") not in kinds:
         raise BadRequest(f'{path}: "load_as" must be one of {", ".join(kinds)}.')
@@ -151,31 +151,31 @@ def _meta(path: Path) -> Mapping[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's place, for messages, and what it holds."""
-    place = str(path)
+    """Yield each line's location, for error messages, and its object."""
+    location = str(path)
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
-                place = f"{path}, line {number}"
+                location = f"{path}, line {number}"
                 row = json.loads(line)
-                yield place, row if isinstance(row, dict) else {}
+                yield location, row if isinstance(row, dict) else {}
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise BadRequest(f"{path.parent} is not a data set: {place}: {_why(error)}") from error
+        raise BadRequest(f"{path.parent} is not a data set: {location}: {_reason(error)}") from error
 
 
-def _rows(path: Path, kind_of_all: RowKind | None) -> Iterator[Row]:
-    """The rows of a set, all of one kind, or each of its own."""
-    for place, row in _lines(path):
+def _rows(path: Path, common_kind: RowKind | None) -> Iterator[Row]:
+    """Read the rows; without a common kind, each has its own."""
+    for location, row in _lines(path):
         if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str) or not row["text"].strip():
-            raise BadRequest(f'{place}: a row needs "id" and "text".')
-        kind: RowKind | None = kind_of_all or row.get("kind")
+            raise BadRequest(f'{location}: a row needs "id" and "text".')
+        kind: RowKind | None = common_kind or row.get("kind")
         if kind is None or kind not in get_args(RowKind):
-            raise BadRequest(f'{place}: a row of a mixed set needs a "kind": {", ".join(get_args(RowKind))}.')
+            raise BadRequest(f'{location}: a row of a mixed set needs a "kind": {", ".join(get_args(RowKind))}.')
         yield Row(row["id"], row["text"], row.get("meta") or {}, kind)
 
 
 def _questions(path: Path) -> Iterator[LabelledQuestion]:
-    for place, row in _lines(path):
+    for location, row in _lines(path):
         meta, gold = row.get("meta") or {}, row.get("relevant", [])
         scope = meta.get("scope")
         try:
@@ -184,34 +184,34 @@ def _questions(path: Path) -> Iterator[LabelledQuestion]:
                 text=str(row["text"]),
                 scope=None if scope is None else str(scope),
                 category=str(meta.get("category", "")),
-                units={found["id"]: float(found.get("grade", 1)) for found in gold if "id" in found},
-                spans=tuple(_span(found) for found in gold if "doc" in found),
-                evidence=tuple(_span(found) for found in row.get("spans") or ()),
+                units={item["id"]: float(item.get("grade", 1)) for item in gold if "id" in item},
+                spans=tuple(_span(item) for item in gold if "doc" in item),
+                evidence=tuple(_span(item) for item in row.get("spans") or ()),
                 stale=tuple(row.get("stale") or ()),
                 answer=str(meta.get("answer", "")),
-                asked_at=_moment(row.get("asked_at")),
+                asked_at=_time(row.get("asked_at")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadRequest(
-                f'{place}: a question needs "id", "text" and "relevant", a list of {{"id"}} or of '
+                f'{location}: a question needs "id", "text" and "relevant", a list of {{"id"}} or of '
                 '{"doc", "start", "end"}; "asked_at", if it is there, is a time in ISO 8601.'
             ) from error
 
 
-def _moment(value: object) -> datetime | None:
-    """An ISO 8601 time, in UTC unless it names another zone. Raises ValueError if it is none."""
+def _time(value: object) -> datetime | None:
+    """Parse an ISO 8601 time, in UTC unless it has a zone; None stays None. Raises ValueError."""
     if value is None:
         return None
-    moment = datetime.fromisoformat(str(value))
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    time = datetime.fromisoformat(str(value))
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
-def _span(found: Mapping[str, Any]) -> RowSpan:
-    return RowSpan(found["doc"], int(found["start"]), int(found["end"]))
+def _span(item: Mapping[str, Any]) -> RowSpan:
+    return RowSpan(item["doc"], int(item["start"]), int(item["end"]))
 
 
 def _check(data: DataSet, folder: Path) -> None:
-    """Questions must fit the corpus: gold that is nowhere would count as a miss of the search."""
+    """Raise BadRequest if the gold is not in the corpus: it would count as a miss of the search."""
     if not data.rows or not data.questions:
         raise BadRequest(f"{folder}: the {'corpus' if not data.rows else 'list of questions'} is empty.")
     lengths = {row.id: len(row.text) for row in data.rows}
@@ -230,5 +230,5 @@ def _check(data: DataSet, folder: Path) -> None:
         raise BadRequest(f"{folder}: some gold is rows and some is spans; a data set has one kind.")
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Questions that ask when: whether the date that is shown is the right one."""
+"""Metrics for questions that ask when: the date shown with a hit must be the right one."""
 
 from __future__ import annotations
 
@@ -23,38 +23,40 @@ _DAY_MONTH = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)? ?{_NAME},? (\d{{4}})")
 _MONTH_DAY = re.compile(rf"{_NAME} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})")
 _MONTH = re.compile(rf"{_NAME},? (\d{{4}})")
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-_BESIDE = re.compile(r"(one|two|three|four|five|six|\d+|a few)? ?([a-z]+?)s? (before|after|of|following|prior to) ")
+_RELATIVE = re.compile(r"(one|two|three|four|five|six|\d+|a few)? ?([a-z]+?)s? (before|after|of|following|prior to) ")
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3}
 
 TIMED = "timed_recall@10"  #: recall@10 of questions that name a time
 DATE_METRICS = ("date_given_gold", "date@1", "date@3", TIMED)
 _ASKS_WHEN = re.compile(r"(?:when|(?:which|what) (?:date|day|week|month|year))\b", re.IGNORECASE)
-#: Rows that date themselves in words name a full date: the day they are counted from does not matter.
+#: Reference day for row dates in words. They are full dates, so it does not matter.
 _ANY_DAY = date(2040, 1, 1)
 
 
 def gold_window(answer: str) -> TimeWindow | None:
-    """The days that an answer names; None where it is no date."""
+    """The days that an answer names; None if it is not a date."""
     low = " ".join(answer.lower().split())
     try:
-        found = _exact_day(low)
-        if found is None:
+        match = _exact_day(low)
+        if match is None:
             return _month_or_year(low)
-        day, at = found
-        beside = _BESIDE.search(low[:at])
-        return TimeWindow(day, day + timedelta(days=1), Grain.DAY) if beside is None else _beside(day, beside)
+        day, at = match
+        relative = _RELATIVE.search(low[:at])
+        return (
+            TimeWindow(day, day + timedelta(days=1), Grain.DAY) if relative is None else _relative_window(day, relative)
+        )
     except (ValueError, OverflowError):
         return None
 
 
 def is_right(said: TimeWindow, gold: TimeWindow) -> bool:
-    """Whether at least half of what was said lies in the gold."""
+    """Whether at least half of the stated window lies in the gold window."""
     shared = min(said.end, gold.end) - max(said.first, gold.first)
     return 2 * shared >= said.end - said.first
 
 
 def _exact_day(low: str) -> tuple[date, int] | None:
-    """A date with its day, and where it stands."""
+    """A date with its day, and its offset in the text."""
     if match := _DAY_MONTH.search(low):
         return date(int(match[3]), _MONTHS.index(match[2]) + 1, int(match[1])), match.start()
     if match := _MONTH_DAY.search(low):
@@ -71,8 +73,8 @@ def _month_or_year(low: str) -> TimeWindow | None:
     return None
 
 
-def _beside(day: date, match: re.Match[str]) -> TimeWindow | None:
-    """Two weeks before, the Friday after, the weekend of a day."""
+def _relative_window(day: date, match: re.Match[str]) -> TimeWindow | None:
+    """Window relative to a day: two weeks before, the Friday after, the weekend of."""
     count = _NUMBERS.get(match[1] or "one") or int(match[1])
     sign = {"before": -1, "prior to": -1, "of": 0}.get(match[3], 1)
     unit = match[2]
@@ -109,7 +111,7 @@ def _first_of(months: int) -> date:
 
 
 def row_moment(value: Any) -> datetime | None:
-    """When a row was said, in UTC: as its data set gives it, in ISO 8601 or in words ("1:56 pm on 8 May, 2023")."""
+    """Time of a row in UTC, from ISO 8601 or from words ("1:56 pm on 8 May, 2023"); None if there is none."""
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
@@ -119,27 +121,27 @@ def row_moment(value: Any) -> datetime | None:
 
 
 def last_said(rows: Iterable[Row], scope: str | None) -> datetime | None:
-    """When the last row of a scope was said; None where none is dated."""
+    """Time of the last row of a scope; None if no row is dated."""
     dates = (row_moment(row.meta.get("date")) for row in rows if scope in (None, row.scope))
     return max((date for date in dates if date is not None), default=None)
 
 
 def shown_window(text: str, said: date) -> TimeWindow:
-    """The date that a text is shown with: the first time that it names, else the day it was said."""
+    """Date shown with a text: the first time it names, else the day it was said."""
     named = find_times(text, said)
     return named[0].window if named else TimeWindow(said, said + timedelta(days=1), Grain.DAY)
 
 
 def date_scores(question: LabelledQuestion, shown: Sequence[TimeWindow], rows: Mapping[str, Row]) -> Scores:
-    """Whether the dates shown with the best hits, and with the gold, are right; nothing for other questions."""
+    """Whether the dates shown with the best hits and with the gold row are right; empty for other questions."""
     gold = gold_window(question.answer) if _ASKS_WHEN.match(question.text) else None
     row = rows.get(next(iter(question.units), ""))
     said = row_moment(row.meta.get("date")) if row is not None else None
     if gold is None or row is None or said is None:
         return {}
-    given = shown_window(row.text, said.date())
+    of_gold_row = shown_window(row.text, said.date())
     return {
-        "date_given_gold": float(is_right(given, gold)),
+        "date_given_gold": float(is_right(of_gold_row, gold)),
         "date@1": float(any(is_right(window, gold) for window in shown[:1])),
         "date@3": float(any(is_right(window, gold) for window in shown[:3])),
     }

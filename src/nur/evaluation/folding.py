@@ -1,8 +1,8 @@
-"""Whether notes that say different things are ever folded into one hit, and how many true repeats are.
+"""Measure deduplication: how many true duplicates, and how many false ones, are folded into one hit.
 
-Every row of a data set is compared with the other rows, with copies that say something else (another number, name or
-weekday, a negation, a question, a word less), and with copies that say the same in other letters. Texts decide; notes
-of another kind, title, author or project are never folded, whatever they say.
+Each row of a data set is compared with the other rows, with edited copies that differ in meaning (another number, name
+or weekday, a negation, a question, a missing word), and with copies that differ only in form. Only texts are compared:
+the search never folds notes that differ in kind, title, author or project.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """What was compared, and how much of it became one."""
+    """How many texts were compared, and how many were folded."""
 
     rows: int
-    folded_rows: int  #: rows that say what another row of the same scope says, though both are rows of their own
+    folded_rows: int  #: rows folded with another row of the same scope
     edits: int
     folded_edits: int
     repeats: int
@@ -42,18 +42,18 @@ class Folding:
     def __str__(self) -> str:
         return (
             f"folded into one hit: {self.folded_rows} of {self.rows} rows, {self.folded_edits} of {self.edits} edited "
-            f"copies that say something else, {self.folded_repeats} of {self.repeats} copies that say the same"
+            f"copies with another meaning, {self.folded_repeats} of {self.repeats} copies with the same meaning"
         )
 
 
 def measure_folding(data: DataSet) -> Folding:
     """Compare the rows of a data set with each other and with copies of them."""
-    said = Counter((row.scope, row.kind, normalised(row.text)) for row in data.rows)
+    counts = Counter((row.scope, row.kind, normalised(row.text)) for row in data.rows)
     edits = [(row.text, other) for row in data.rows for other in edited(row.text)]
     repeats = [(row.text, other) for row in data.rows for other in repeated(row.text)]
     return Folding(
         rows=len(data.rows),
-        folded_rows=sum(times for times in said.values() if times > 1),
+        folded_rows=sum(count for count in counts.values() if count > 1),
         edits=len(edits),
         folded_edits=_folded(edits),
         repeats=len(repeats),
@@ -62,9 +62,9 @@ def measure_folding(data: DataSet) -> Folding:
 
 
 def edited(text: str) -> list[str]:
-    """Copies that say something else."""
+    """Copies with another meaning."""
     words = text.split()
-    found = [
+    copies = [
         _NUMBER.sub(lambda match: str(int(match.group()) + 1), text, count=1),
         _NAME.sub("Wilhelmina", text, count=1),
         _VERB.sub(lambda match: f"{match.group()} not", text, count=1),
@@ -72,12 +72,12 @@ def edited(text: str) -> list[str]:
         text.rstrip(".!? ") + "?",
         *(text.replace(day, _DAYS[(at + 1) % len(_DAYS)]) for at, day in enumerate(_DAYS)),
     ]
-    return [other for other in dict.fromkeys(found) if other and other.split() != words]
+    return [other for other in dict.fromkeys(copies) if other and other.split() != words]
 
 
 def repeated(text: str) -> list[str]:
-    """Copies that say the same."""
-    found = [
+    """Copies with the same meaning."""
+    copies = [
         text.replace(" ", "  "),
         f"“{text}”",
         text.rstrip(".") + "!" if text.endswith(".") else f"{text} ",
@@ -85,7 +85,7 @@ def repeated(text: str) -> list[str]:
         unicodedata.normalize("NFD", text),
         f"{text}\n",
     ]
-    return [other for other in dict.fromkeys(found) if other != text]
+    return [other for other in dict.fromkeys(copies) if other != text]
 
 
 def _folded(pairs: Iterable[tuple[str, str]]) -> int:

@@ -1,4 +1,4 @@
-"""Prompts that passages are put into unasked: how often, how often rightly, and how often where there is nothing."""
+"""Metrics of hooks that add passages to prompts: how often they do, how often rightly, and how often wrongly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ INJECTED, INJECTED_GOLD = "injected", f"injected_gold@{PASSAGES}"
 
 
 def injection_scores(question: LabelledQuestion, answer: Answer) -> Scores:
-    """Whether a hook would put passages into this prompt; if so, whether one of its hits answers."""
+    """Whether a hook would add passages to this prompt; if so, whether one of its hits answers."""
     if not may_inject(question.text.strip()) or not is_worth_showing(answer.score):
         return {INJECTED: 0.0}
     return {INJECTED: 1.0, INJECTED_GOLD: float(any(row in question.units for row in answer.ids[:PASSAGES]))}
 
 
 def injected_share(confidences: Collection[float]) -> float | None:
-    """The share of prompts that passages would be put into; None where there are none."""
+    """Share of prompts that passages would be added to; None without prompts."""
     return sum(map(is_worth_showing, confidences)) / len(confidences) if confidences else None

@@ -1,4 +1,4 @@
-"""Questions drawn from the user's own store: each is taken from one note, which is then the answer."""
+"""Draw questions from the user's own store: each is made of one note, which is the answer."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from nur.ports.stores import Stores
 
 SENTENCE, WORDS = "sentence", "words"
-#: Words of a question that is made of words: as many as people type.
+#: Number of words in a question made of words: as many as people type.
 WORDS_ASKED = 4
-SHORTEST, LONGEST = 20, 300  #: characters of a sentence that can be asked
+SHORTEST, LONGEST = 20, 300  #: length of a sentence that can be a question, in characters
 PAGE = 1_000
 
 
 async def draw(services: Services, limit: int) -> DataSet:
-    """Questions about at most this many notes, drawn at random, always the same from the same store.
+    """Draw questions about at most `limit` random notes; the same store gives the same questions.
 
-    One half asks with a whole sentence, stop words and all; the other with a few of a sentence's rarer words, in no
-    sentence at all. Raises BadRequest when there is nothing to ask about.
+    One half are whole sentences, the other half a few of a sentence's rarer words. Raises BadRequest if the store has
+    no suitable text.
     """
     notes = [note async for note in _notes(services.stores, services.clock.now())]
     same_text: dict[str, list[str]] = defaultdict(list)
@@ -49,10 +49,10 @@ async def draw(services: Services, limit: int) -> DataSet:
         note = notes.pop()
         texts = await services.stores.notes.texts([note.note_id])
         category = (SENTENCE, WORDS)[len(questions) % 2]
-        asked = await _question(services.stores, texts.get(note.note_id, ""), category, draw)
-        if asked:
+        question = await _question(services.stores, texts.get(note.note_id, ""), category, draw)
+        if question:
             gold = dict.fromkeys(same_text[note.content_hash], 1.0)
-            questions.append(LabelledQuestion(note.public_id, asked, None, category, gold, ()))
+            questions.append(LabelledQuestion(note.public_id, question, None, category, gold, ()))
     if not questions:
         raise BadRequest("The store holds no text to ask about. Store something first: nur remember, or memory_store.")
     return DataSet("your store", "stored", "", (), tuple(questions))
@@ -67,7 +67,7 @@ async def _notes(stores: Stores, now: datetime) -> AsyncIterator[Note]:
 
 
 async def _question(stores: Stores, text: str, category: str, draw: random.Random) -> str | None:
-    """A question about a text; None when it has no sentence worth asking."""
+    """A question about a text; None if it has no suitable sentence."""
     sentences = [text[start:end].strip() for start, end in split(text)]
     sentences = [sentence for sentence in sentences if SHORTEST <= len(sentence) <= LONGEST]
     if not sentences:
@@ -77,7 +77,7 @@ async def _question(stores: Stores, text: str, category: str, draw: random.Rando
 
 
 async def _rarer_words(stores: Stores, sentence: str, draw: random.Random) -> str | None:
-    """A few words of the rarer half of a sentence, in their order."""
+    """A few of a sentence's rarer words, in their order; None if it has too few."""
     terms = [term for term in query_terms(sentence, ANALYZER) if not term.id & 1 and term.word not in FUNCTION_WORDS]
     corpus = await stores.chunks.statistics([row_word(term.id) for term in terms])
     frequency = {term.word: corpus.frequencies.get(row_word(term.id), UNKNOWN).pieces for term in terms}

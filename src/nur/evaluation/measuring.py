@@ -1,4 +1,4 @@
-"""Ask a data set's questions of a system and score each answer."""
+"""Ask a system the questions of a data set and score each answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nur.evaluation import measures
 from nur.evaluation.changes import CONTRADICTION, LISTED, TIMELINE, change_scores
 from nur.evaluation.dates import TIMED, date_scores
 from nur.evaluation.injection import injected_share, injection_scores
-from nur.evaluation.off_topic import asked_elsewhere
+from nur.evaluation.off_topic import off_topic_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,113 +29,113 @@ SPAN_METRICS = (
     "iou@5",
     "doc_hit@1",
 )
-#: Categories of questions whose evidence should be known before anybody asks.
+#: Categories of questions whose evidence a brief should already contain.
 BRIEFED = ("instruction_following", "preference_following")
 BRIEF_RECALL = "brief_recall"
 UNIT_METRICS = ("hit@1", "recall@5", "recall@10", "ndcg@10", "mrr", "all@10")
-#: Besides, of sets that mix kinds: the passages shown, and whether what is right now comes before what was right once.
+#: Metrics of mixed data sets; they add the passages shown, and whether current rows rank before outdated ones.
 MIXED_METRICS = ("hit@1", "recall@5", "mrr", "span_recall@2000c", "iou@5", "span_precision@5", "current_first")
 
 
 class System(Protocol):
-    """Something that answers questions about one data set."""
+    """A search system that answers the questions of one data set."""
 
     @property
     def name(self) -> str:
-        """What the tables call it."""
+        """Name in the tables."""
         ...
 
     async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
-        """The answer that is scored; `scope` asks another conversation instead of the question's own."""
+        """The answer to score; `scope` replaces the question's own conversation."""
         ...
 
-    async def within(self, question: LabelledQuestion, budget: int) -> Answer | None:
-        """The answer in this many characters; None when it is the one that `answer` returns."""
+    async def answer_within(self, question: LabelledQuestion, budget: int) -> Answer | None:
+        """The answer limited to this many characters; None if `answer` returns the same."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class NurSearch:
     """Nur's own search."""
 
-    asked: LoadedDataset
+    dataset: LoadedDataset
     mode: Mode
     max_chars: int
     name: str = "nur"
 
     async def answer(self, question: LabelledQuestion, *, scope: str | None = None) -> Answer:
-        """Ask with the usual budget."""
-        return await self.asked.ask(question, self.mode, self.max_chars, scope=scope)
+        """Search with the configured budget."""
+        return await self.dataset.ask(question, self.mode, self.max_chars, scope=scope)
 
     async def timeline(self, question: LabelledQuestion) -> float | None:
-        """The share of the question's rows on a short timeline, where conversations are asked about."""
-        return await self.asked.timeline(question) if self.asked.data.load_as == "turns" else None
+        """Share of the question's rows on a short timeline; None for data sets that are not conversations."""
+        return await self.dataset.timeline(question) if self.dataset.data.load_as == "turns" else None
 
-    async def within(self, question: LabelledQuestion, budget: int) -> Answer | None:
-        """Ask again: another budget is another choice of passages, joined where they touch, not a shorter tail."""
-        return await self.asked.ask(question, self.mode, budget) if budget != self.max_chars else None
+    async def answer_within(self, question: LabelledQuestion, budget: int) -> Answer | None:
+        """Search again, since another budget selects other passages instead of cutting the same ones."""
+        return await self.dataset.ask(question, self.mode, budget) if budget != self.max_chars else None
 
 
 @dataclass(slots=True)
 class Measured:
-    """One system's answers to one data set's questions, by question."""
+    """One system's figures for a data set, by question id."""
 
     system: str
-    scores: dict[str, Scores] = field(default_factory=dict)  #: of the questions with gold
-    confidence: dict[str, float] = field(default_factory=dict)  #: how sure it was of its best hit
-    relevance: dict[str, float] = field(default_factory=dict)  #: of the best hit of each question
-    shown: dict[str, int] = field(default_factory=dict)  #: hits of each question
-    elsewhere: dict[str, float] = field(default_factory=dict)  #: the same when another scope is asked
+    scores: dict[str, Scores] = field(default_factory=dict)  #: questions with gold only
+    confidence: dict[str, float] = field(default_factory=dict)  #: that the best hit answers
+    relevance: dict[str, float] = field(default_factory=dict)  #: of the best hit
+    shown: dict[str, int] = field(default_factory=dict)  #: number of hits
+    off_topic_confidence: dict[str, float] = field(default_factory=dict)  #: when asked in another scope
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
 
     def mean(self, questions: Iterable[LabelledQuestion]) -> Scores:
-        """The mean of each metric; nothing when none of the questions has gold."""
+        """Mean of each metric; empty if none of the questions has gold."""
         rows = [self.scores[question.id] for question in questions if question.id in self.scores]
         return measures.mean(rows) if rows else {}
 
     def abstention(self, data: DataSet) -> float | None:
-        """AUROC of the questions that the corpus cannot answer; None when there are none."""
+        """AUROC against the unanswerable questions; None if there are none."""
         unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
         return self._auroc(unanswerable)
 
     def false_answers(self, data: DataSet) -> float | None:
-        """Share of the unanswerable questions that a threshold lets through which 95 % of the others pass."""
+        """Share of the unanswerable questions above the threshold that 95 % of the answerable ones pass."""
         unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
         answerable = [self.confidence[question] for question in self.scores]
         return measures.false_answers(answerable, unanswerable) if answerable and unanswerable else None
 
     def off_topic(self) -> float | None:
-        """AUROC of the questions asked elsewhere; None when none was."""
-        return self._auroc(list(self.elsewhere.values()))
+        """AUROC against the questions asked in another scope; None if there were none."""
+        return self._auroc(list(self.off_topic_confidence.values()))
 
     def injected_off_topic(self, data: DataSet) -> float | None:
-        """Share of questions asked elsewhere that passages would be put into; without any, of the unanswerable ones."""
+        """Share of the off-topic questions, or else of the unanswerable ones, that passages would be added to."""
         unanswerable = [self.confidence[one.id] for one in data.questions if one.is_unanswerable]
-        return injected_share(list(self.elsewhere.values()) or unanswerable)
+        return injected_share(list(self.off_topic_confidence.values()) or unanswerable)
 
     def _auroc(self, unanswerable: list[float]) -> float | None:
         answerable = [self.confidence[question] for question in self.scores]
         return measures.auroc(answerable, unanswerable) if answerable and unanswerable else None
 
 
-def joined(parts: Sequence[Measured]) -> Measured:
-    """The answers of a system to the parts of one data set."""
+def merged(parts: Sequence[Measured]) -> Measured:
+    """Merge a system's figures for the parts of one data set."""
     whole = Measured(parts[0].system)
     for part in parts:
         whole.scores |= part.scores
         whole.confidence |= part.confidence
         whole.shown |= part.shown
-        whole.elsewhere |= part.elsewhere
+        whole.off_topic_confidence |= part.off_topic_confidence
         whole.seconds += part.seconds
         whole.cpu_seconds += part.cpu_seconds
     return whole
 
 
 async def measure(system: System, data: DataSet, *, off_topic: bool, progress: Callable[[], None]) -> Measured:
-    """Ask every question that has gold or cannot be answered; `progress` is called after each."""
+    """Ask every question that has gold or is unanswerable; `progress` is called after each."""
     measured = Measured(system.name)
-    await system.answer(data.questions[0])  # what is loaded on first use does not count as latency
+    await system.answer(data.questions[0])  # warm up: what is loaded on first use is not latency
     rows = {row.id: row for row in data.rows}
     has_conflicts = any(question.category == CONTRADICTION for question in data.questions)
     for question in data.questions:
@@ -151,27 +151,27 @@ async def measure(system: System, data: DataSet, *, off_topic: bool, progress: C
                 scores |= brief_scores(question, answer)
                 timed = {TIMED: scores["recall@10"]} if answer.names_time and "recall@10" in scores else {}
                 measured.scores[question.id] = scores | timed | date_scores(question, answer.dates, rows)
-                if isinstance(system, Searching):
+                if isinstance(system, NurSearch):
                     measured.scores[question.id] |= injection_scores(question, answer) if question.units else {}
-                    measured.scores[question.id] |= await _of_changes(system, question, answer, rows, has_conflicts)
+                    measured.scores[question.id] |= await _change_scores(system, question, answer, rows, has_conflicts)
         progress()
-    for question, scope in asked_elsewhere(data) if off_topic else ():
-        measured.elsewhere[question.id] = (await system.answer(question, scope=scope)).score
+    for question, scope in off_topic_questions(data) if off_topic else ():
+        measured.off_topic_confidence[question.id] = (await system.answer(question, scope=scope)).score
         progress()
     return measured
 
 
 def brief_scores(question: LabelledQuestion, answer: Answer) -> Scores:
-    """Whether a brief, made before the question, quotes what it asks for; of standing instructions and preferences."""
+    """Whether the brief quotes the question's gold; only for instructions and preferences."""
     if question.category not in BRIEFED or answer.briefed is None:
         return {}
     return {BRIEF_RECALL: float(any(row in answer.briefed for row in question.units))}
 
 
-async def _of_changes(
-    system: Searching, question: LabelledQuestion, answer: Answer, rows: Mapping[str, Row], has_conflicts: bool
+async def _change_scores(
+    system: NurSearch, question: LabelledQuestion, answer: Answer, rows: Mapping[str, Row], has_conflicts: bool
 ) -> Scores:
-    """What is measured of changes; only Nur's own search knows of them."""
+    """Metrics about changes, which only Nur's own search supports."""
     flagged = answer.flags_conflict
     scores = change_scores(question, answer.ids, rows, flagged=flagged, has_conflicts=has_conflicts)
     listed = await system.timeline(question) if question.category in LISTED else None
@@ -193,7 +193,7 @@ async def _scores(system: System, question: LabelledQuestion, answer: Answer) ->
         return _unit_scores(question, answer)
     scores = measures.span_metrics(answer.spans, question.spans)
     for budget in measures.BUDGETS:
-        other = await system.within(question, budget)
+        other = await system.answer_within(question, budget)
         if other is not None:
             name = f"span_recall@{budget}c"
             scores[name] = measures.span_metrics(other.spans, question.spans)[name]

@@ -1,4 +1,4 @@
-"""Questions that what is searched cannot answer, made from questions that have an answer elsewhere."""
+"""Off-topic questions: a data set's own questions asked in another scope, and general ones for a user's store."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from nur.evaluation.dataset import DataSet, LabelledQuestion
 
 _LABEL = re.compile(r"^([^\W\d_][\w .'-]{0,30}): ", re.MULTILINE)  # "Caroline: Hey!"
-#: A name that labels fewer lines than this is no speaker.
+#: A label on fewer lines than this is not a speaker's name.
 LINES_OF_A_SPEAKER = 3
 
 
-def asked_elsewhere(data: DataSet) -> Iterator[tuple[LabelledQuestion, str]]:
-    """Each answerable question with another scope to ask it of: the next one; none where there are no two scopes.
+def off_topic_questions(data: DataSet) -> Iterator[tuple[LabelledQuestion, str]]:
+    """Each answerable question with the next scope, which cannot answer it; empty with fewer than two scopes.
 
-    Names would give it away, since they differ from chat to chat: the first speaker's name becomes that of the other
-    scope's first speaker, and so on.
+    Speakers' names are replaced by those of the other scope, in order, since they would give the question away.
     """
     scopes = data.scopes
     if len(scopes) < 2:
@@ -36,14 +35,14 @@ def asked_elsewhere(data: DataSet) -> Iterator[tuple[LabelledQuestion, str]]:
 
 
 def _speakers(data: DataSet) -> dict[str, list[str]]:
-    """Who speaks in each scope, in the order in which they begin."""
-    said: dict[str, Counter[str]] = {scope: Counter() for scope in data.scopes}
+    """Speakers of each scope, in order of their first line."""
+    lines: dict[str, Counter[str]] = {scope: Counter() for scope in data.scopes}
     for row in data.rows:
-        if row.scope in said:
+        if row.scope in lines:
             speaker = row.meta.get("speaker")
-            said[row.scope].update([str(speaker)] if speaker else _LABEL.findall(row.text))
+            lines[row.scope].update([str(speaker)] if speaker else _LABEL.findall(row.text))
     return {
-        scope: [name for name, lines in names.items() if lines >= LINES_OF_A_SPEAKER] for scope, names in said.items()
+        scope: [name for name, count in names.items() if count >= LINES_OF_A_SPEAKER] for scope, names in lines.items()
     }
 
 
@@ -51,10 +50,10 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     if not names:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"\b(?:{pattern})\b", lambda found: names[found.group()], text)
+    return re.sub(rf"\b(?:{pattern})\b", lambda match: names[match.group()], text)
 
 
-#: Asked of a user's own store, which has no other scope: what hardly anybody stores, in plain words.
+#: For a user's own store, which has no other scope: questions that hardly any store can answer.
 GENERAL_QUESTIONS = (
     "How many moons does the planet Neptune have?",
     "Which composer wrote the opera about a barber in Seville?",

@@ -1,4 +1,4 @@
-"""Evaluations as a bar chart: a hand-written SVG, one group of bars a data set."""
+"""Draw evaluations as a bar chart in SVG, one group of bars per data set."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 LABELS, BARS, FIGURES = 250, 480, 60  #: widths, in pixels
 BAR, GAP, TOP, BOTTOM = 16, 14, 44, 28  #: heights
-COLOURS = ("#1f6f78", "#b9c2c9", "#8d9aa5", "#d8c9a8")  #: Nur, then what it is compared with
+COLOURS = ("#1f6f78", "#b9c2c9", "#8d9aa5", "#d8c9a8")  #: Nur, then its baselines
 INK, GRID = "#22303a", "#dde3e7"
 
 
 def svg(reports: Sequence[Report]) -> str:
-    """Each set's headline metric, for Nur and for the baseline, with the 95 % interval of each mean."""
+    """Chart of each data set's headline metric, for Nur and its baselines, with 95 % intervals."""
     shown = [report for report in reports if report.scored()]
     height = TOP + BOTTOM + sum(BAR * len(report.systems) + GAP for report in shown)
     width = LABELS + BARS + FIGURES
@@ -47,9 +47,9 @@ def _x(value: float) -> float:
 
 def _legend(reports: Sequence[Report]) -> Iterator[str]:
     names = list(dict.fromkeys(system.system for report in reports for system in report.systems))
-    for place, name in enumerate(names):
-        left = LABELS + 120 * place
-        yield f'<rect x="{left}" y="10" width="12" height="12" fill="{COLOURS[place % len(COLOURS)]}"/>'
+    for index, name in enumerate(names):
+        left = LABELS + 120 * index
+        yield f'<rect x="{left}" y="10" width="12" height="12" fill="{COLOURS[index % len(COLOURS)]}"/>'
         yield f'<text x="{left + 18}" y="20">{escape(name)}</text>'
 
 
@@ -64,16 +64,16 @@ def _bars(report: Report, top: int) -> Iterator[str]:
     middle = top + BAR * len(report.systems) / 2 + 4
     label = f"{report.data.name} · {report.headline}"
     yield f'<text x="{LABELS - 8}" y="{middle}" text-anchor="end">{escape(label)}</text>'
-    for place, system in enumerate(report.systems):
-        found = report.interval(system, report.headline)
-        if found is None:
+    for index, system in enumerate(report.systems):
+        interval = report.interval(system, report.headline)
+        if interval is None:
             continue
-        y = top + BAR * place
+        y = top + BAR * index
         centre = y + BAR / 2
         yield (
-            f'<rect x="{LABELS}" y="{y + 1}" width="{round(_x(found.mean) - LABELS, 1)}" height="{BAR - 2}" '
-            f'fill="{COLOURS[place % len(COLOURS)]}"><title>{escape(system.system)} {figure(found.mean)} '
-            f"[{figure(found.low)}, {figure(found.high)}]</title></rect>"
+            f'<rect x="{LABELS}" y="{y + 1}" width="{round(_x(interval.mean) - LABELS, 1)}" height="{BAR - 2}" '
+            f'fill="{COLOURS[index % len(COLOURS)]}"><title>{escape(system.system)} {figure(interval.mean)} '
+            f"[{figure(interval.low)}, {figure(interval.high)}]</title></rect>"
         )
-        yield f'<path d="M{_x(found.low)} {centre}H{_x(found.high)}" stroke="{INK}" stroke-width="1.5"/>'
-        yield f'<text x="{LABELS + BARS + 8}" y="{centre + 4}">{figure(found.mean)}</text>'
+        yield f'<path d="M{_x(interval.low)} {centre}H{_x(interval.high)}" stroke="{INK}" stroke-width="1.5"/>'
+        yield f'<text x="{LABELS + BARS + 8}" y="{centre + 4}">{figure(interval.mean)}</text>'

@@ -1,4 +1,4 @@
-"""Evaluations as JSON: every figure of the table, and every question's scores, so that two runs can be paired."""
+"""Evaluations as JSON: every figure of the tables, and each question's scores, to compare two runs in pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIGITS = 5
 
 
 def record(reports: Sequence[Report]) -> dict[str, Any]:
-    """Everything that was measured; questions appear by their ids alone, never with their text."""
+    """All figures; questions appear with their ids, never with their texts."""
     return {
         "nur": version("nur-memory"),
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -45,7 +45,7 @@ def _set(report: Report) -> dict[str, Any]:
             "max_chars": conditions.max_chars,
             "limit": conditions.limit,
         },
-        "reliability": [asdict(one) for one in all_reliabilities([report], halves=True)],
+        "reliability": [asdict(result) for result in all_reliabilities([report], halves=True)],
         "systems": {system.system: _system(report, system) for system in report.systems},
         "categories": [_part(report, part) for part in report.categories()],
         "halves": [_part(report, part) for part in report.halves()],
@@ -57,12 +57,12 @@ def _set(report: Report) -> dict[str, Any]:
 
 
 def _difference(report: Report, baseline: Measured, metric: str) -> dict[str, float] | None:
-    apart = report.difference(baseline, metric)
-    return None if apart is None else _rounded(apart._asdict())
+    difference = report.difference(baseline, metric)
+    return None if difference is None else _rounded(difference._asdict())
 
 
 def _system(report: Report, system: Measured) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "metrics": _rounded(system.mean(report.data.questions)),
         "abstention_auroc": _round(system.abstention(report.data)),
         "false_answers": _round(system.false_answers(report.data)),
@@ -70,13 +70,13 @@ def _system(report: Report, system: Measured) -> dict[str, Any]:
         "injected_off_topic": _round(system.injected_off_topic(report.data)),
         "scores": {question: _rounded(scores) for question, scores in system.scores.items()},
         "confidence": _rounded(system.confidence),
-        "off_topic_confidence": _rounded(system.elsewhere),
+        "off_topic_confidence": _rounded(system.off_topic_confidence),
     }
     if any(system.seconds):
         milliseconds = [seconds * 1000 for seconds in system.seconds]
-        found["latency_ms"] = {"p50": round(median(milliseconds), 2), "p95": round(_p95(milliseconds), 2)}
-        found["cpu_ms"] = round(median(system.cpu_seconds) * 1000, 2)
-    return found
+        figures["latency_ms"] = {"p50": round(median(milliseconds), 2), "p95": round(_p95(milliseconds), 2)}
+        figures["cpu_ms"] = round(median(system.cpu_seconds) * 1000, 2)
+    return figures
 
 
 def _part(report: Report, part: Part) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an evaluation found, ready to be shown: means, parts, differences."""
+"""Results of an evaluation: means, categories, halves, and differences with intervals."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def paired_bootstrap(
 ) -> Difference:
     """Compare two systems on the same questions, in the same order.
 
-    Questions about one conversation or document are not independent. Name each question's conversation in ``groups``
-    and whole groups are drawn: the interval gets wider and more honest. With fewer than about 8 groups it is itself
-    unsure, so look at both intervals.
+    Questions about one conversation or document are not independent. With each question's conversation in ``groups``,
+    whole groups are resampled, which gives a wider, more honest interval. With fewer than about 8 groups it is itself
+    uncertain, so look at both intervals.
     """
     if not len(a) == len(b) or (groups is not None and len(groups) != len(a)) or not a:
         raise ValueError("needs the same questions from both systems")
@@ -59,18 +59,18 @@ def paired_bootstrap(
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a figure must never be quoted without."""
+    """Conditions of a measurement; never quote a figure without them."""
 
     embedding_version: str
     chunking: str
     mode: str
     max_chars: int
-    limit: int  #: hits asked for
+    limit: int  #: maximum number of hits
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of a data set's questions: a category or a half."""
+    """A subset of a data set's questions: a category or a half."""
 
     name: str
     questions: tuple[LabelledQuestion, ...]
@@ -78,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One data set, measured."""
+    """Figures of one data set."""
 
     data: DataSet
     conditions: Conditions
@@ -88,7 +88,7 @@ class Report:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that count for this kind of gold, in their order."""
+        """Metrics for this kind of gold, in table order."""
         if self.data.has_spans:
             return SPAN_METRICS
         metrics = MIXED_METRICS if self.data.load_as == "mixed" else UNIT_METRICS
@@ -97,47 +97,47 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """The metric that stands for the set in a plot."""
+        """Metric that represents the data set in a plot."""
         return "span_recall@2000c" if self.data.has_spans else "recall@10"
 
     @property
     def systems(self) -> tuple[Measured, ...]:
-        """Nur, then what it is compared with."""
+        """Nur, then the baselines."""
         return (self.nur, *self.baselines)
 
     def scored(self, questions: Sequence[LabelledQuestion] | None = None) -> list[LabelledQuestion]:
-        """Those of the questions that have gold."""
-        asked = self.data.questions if questions is None else questions
-        return [question for question in asked if question.id in self.nur.scores]
+        """The questions that have gold."""
+        candidates = self.data.questions if questions is None else questions
+        return [question for question in candidates if question.id in self.nur.scores]
 
     def difference(self, baseline: Measured, metric: str) -> Difference | None:
-        """Nur less a baseline on the same questions; None when no question was measured on both."""
-        asked = [question for question in self._with(metric) if metric in baseline.scores[question.id]]
-        if not asked:
+        """Nur minus a baseline on the same questions; None if no question has the metric for both."""
+        shared = [question for question in self._with(metric) if metric in baseline.scores[question.id]]
+        if not shared:
             return None
-        before = [baseline.scores[question.id][metric] for question in asked]
-        after = [self.nur.scores[question.id][metric] for question in asked]
-        return paired_bootstrap(before, after, self._groups(asked))
+        of_baseline = [baseline.scores[question.id][metric] for question in shared]
+        of_nur = [self.nur.scores[question.id][metric] for question in shared]
+        return paired_bootstrap(of_baseline, of_nur, self._groups(shared))
 
     def interval(self, system: Measured, metric: str) -> Difference | None:
-        """A system's own mean and its interval."""
-        asked = [question for question in self._with(metric) if metric in system.scores[question.id]]
-        if not asked:
+        """Mean of one system, with its interval."""
+        scored = [question for question in self._with(metric) if metric in system.scores[question.id]]
+        if not scored:
             return None
-        values = [system.scores[question.id][metric] for question in asked]
-        return paired_bootstrap([0.0] * len(values), values, self._groups(asked))
+        values = [system.scores[question.id][metric] for question in scored]
+        return paired_bootstrap([0.0] * len(values), values, self._groups(scored))
 
     def _with(self, metric: str) -> list[LabelledQuestion]:
-        """The questions that have this metric: not every question of a mixed set has spans."""
+        """Questions that have this metric; not every question of a mixed data set has spans."""
         return [question for question in self.scored() if metric in self.nur.scores[question.id]]
 
     def categories(self) -> list[Part]:
-        """The questions by category, as the set orders them; nothing when it has none."""
+        """Questions by category, in data set order; empty if it has no categories."""
         names = dict.fromkeys(question.category for question in self.scored() if question.category)
         return [Part(name, tuple(one for one in self.scored() if one.category == name)) for name in names]
 
     def halves(self) -> list[Part]:
-        """Two halves to choose on one and confirm on the other: the first scopes and the others, or even and odd."""
+        """Two halves, to tune on one and confirm on the other: first and last scopes, or even and odd questions."""
         scopes = self.data.scopes
         if len(scopes) < 2:
             return [Part("even", tuple(self.data.questions[::2])), Part("odd", tuple(self.data.questions[1::2]))]
@@ -150,7 +150,7 @@ class Report:
         ]
 
     def _groups(self, questions: Sequence[LabelledQuestion]) -> list[str] | None:
-        """Questions about one conversation are not independent: whole conversations are drawn."""
+        """Each question's scope, for resampling whole conversations; None unless there are several."""
         scopes = [question.scope for question in questions]
         named = [scope for scope in scopes if scope is not None]
         return named if len(named) == len(scopes) and len(set(named)) > 1 else None

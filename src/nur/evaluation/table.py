@@ -1,4 +1,4 @@
-"""Evaluations as tables for the terminal."""
+"""Show evaluations as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from nur.evaluation.report import Difference, Part, Report
 
 NOTHING = "–"
-OTHERS = 5  #: columns behind the metrics
+OTHER_COLUMNS = 5  #: columns after the metrics
 
 
 def tables(reports: Sequence[Report], *, by_category: bool, halves: bool, narrow: bool = False) -> Iterator[Table]:
-    """One table for the sets that have the same metrics; `narrow` ones fit 80 columns."""
+    """One table per group of data sets with the same metrics; `narrow` tables fit 80 columns."""
     for metrics in dict.fromkeys(report.metrics for report in reports):
         chosen = [report for report in reports if report.metrics == metrics]
         if chosen:
@@ -50,18 +50,18 @@ def _table(reports: Sequence[Report], rows: Sequence[tuple[list[str], str | None
         "p50 ms",
         "CPU ms",
     ]
-    shown = [place for place in range(len(names)) if not narrow or _says_something([row[place] for row, _ in rows])]
-    for place in shown:
-        table.add_column(_stacked(names[place]) if narrow else names[place], justify=_justified(place), no_wrap=True)
+    shown = [column for column in range(len(names)) if not narrow or _has_values([row[column] for row, _ in rows])]
+    for column in shown:
+        table.add_column(_stacked(names[column]) if narrow else names[column], justify=_justified(column), no_wrap=True)
     for row, style in rows:
         if row[0] and not row[0].startswith(" ") and table.row_count:
             table.add_section()
-        table.add_row(*(_stacked(row[place]) if narrow else row[place] for place in shown), style=style)
+        table.add_row(*(_stacked(row[column]) if narrow else row[column] for column in shown), style=style)
     return table
 
 
 def _rows(reports: Sequence[Report], *, by_category: bool, halves: bool) -> list[tuple[list[str], str | None]]:
-    """Cells and style of each row; the first row of a set has its name."""
+    """Cells and style of each row; the first row of a data set has its name."""
     rows: list[tuple[list[str], str | None]] = []
     for report in reports:
         rows += [(row, None) for row in _set_rows(report)]
@@ -71,17 +71,17 @@ def _rows(reports: Sequence[Report], *, by_category: bool, halves: bool) -> list
     return rows
 
 
-def _says_something(cells: Sequence[str]) -> bool:
+def _has_values(cells: Sequence[str]) -> bool:
     return any(cell not in ("", NOTHING) for cell in cells)
 
 
 def _stacked(cell: str) -> str:
-    """In two lines where there is a good place."""
+    """Break a cell into two lines at @ or a space, except an indented one."""
     return cell.replace("@", "\n@").replace(" ", "\n") if not cell.startswith(" ") else cell
 
 
-def _justified(place: int) -> Literal["left", "right"]:
-    return "left" if place < 2 else "right"
+def _justified(column: int) -> Literal["left", "right"]:
+    return "left" if column < 2 else "right"
 
 
 def _short(metric: str) -> str:
@@ -104,19 +104,19 @@ def _set_rows(report: Report) -> Iterator[list[str]]:
         ]
     for baseline in report.baselines:
         differences = [report.difference(baseline, metric) for metric in report.metrics]
-        yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * OTHERS]
-        yield ["", "95 %", "", *map(_interval, differences), *[""] * OTHERS]
+        yield ["", f"over {baseline.system}", "", *map(_signed, differences), *[""] * OTHER_COLUMNS]
+        yield ["", "95 %", "", *map(_interval, differences), *[""] * OTHER_COLUMNS]
 
 
 def injection_line(report: Report) -> str | None:
-    """How often passages would be put into prompts; None for a set whose gold is not rows."""
+    """How often hooks would add passages to prompts; None for a data set whose gold is not rows."""
     means = report.nur.mean(report.data.questions)
     if INJECTED not in means:
         return None
     return (
-        f"{report.data.name}: a hook would put passages into {figure(means[INJECTED])} of the prompts that memory can "
-        f"answer, one of them right in {figure(means.get(INJECTED_GOLD))} of these, and into "
-        f"{figure(report.nur.injected_off_topic(report.data))} of the prompts about something else."
+        f"{report.data.name}: a hook would add passages to {figure(means[INJECTED])} of the prompts that memory can "
+        f"answer, with a right one in {figure(means.get(INJECTED_GOLD))} of these, and to "
+        f"{figure(report.nur.injected_off_topic(report.data))} of the off-topic prompts."
     )
 
 
@@ -125,18 +125,24 @@ def _part_rows(report: Report, part: Part) -> Iterator[list[str]]:
         means = system.mean(part.questions)
         count = len(report.scored(part.questions))
         figures = [figure(means.get(metric)) for metric in report.metrics]
-        yield [f"  {part.name}" if system is report.nur else "", system.system, str(count), *figures, *[""] * OTHERS]
+        yield [
+            f"  {part.name}" if system is report.nur else "",
+            system.system,
+            str(count),
+            *figures,
+            *[""] * OTHER_COLUMNS,
+        ]
 
 
 def _timings(system: Measured) -> list[str]:
-    """Median latency and CPU time of a search; not for baselines, which are not products."""
+    """Median latency and CPU time of a search, in milliseconds; empty for baselines."""
     if not any(system.seconds):
         return ["", ""]
     return [f"{median(system.seconds) * 1000:.1f}", f"{median(system.cpu_seconds) * 1000:.1f}"]
 
 
 def figure(value: float | None) -> str:
-    """A figure between 0 and 1 in three digits, without the zero: .731."""
+    """A figure with three decimals, without a leading zero: .731."""
     return NOTHING if value is None else f"{value:.3f}".replace("0.", ".", 1) if value < 1 else f"{value:.3f}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nur.evaluation.calibrating import Calibration, choose_floor, measured, write
+from nur.evaluation.calibrating import Calibration, choose_floor, with_floor, write
 from nur.retrieval.calibration import ModelCalibration
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ OFF_TOPIC = [0.10, 0.15, 0.20, 0.30]
 
 def test_the_floor_turns_away_one_in_four_off_topic_questions_and_loses_nothing() -> None:
     found = choose_floor(CLEAR, OFF_TOPIC)
-    assert (found.floor, found.lost, found.turned_away, found.auroc) == (0.15, 0.0, 0.25, 1.0)
+    assert (found.floor, found.lost, found.rejected, found.auroc) == (0.15, 0.0, 0.25, 1.0)
 
 
 def test_the_floor_is_lowered_until_hardly_any_known_item_is_lost() -> None:
@@ -38,13 +38,13 @@ def test_the_floor_is_lowered_until_hardly_any_known_item_is_lost() -> None:
 )
 def test_there_is_no_floor_where_none_is_safe(known: list[float], off_topic: list[float]) -> None:
     found = choose_floor(known, off_topic)
-    assert (found.floor, found.lost, found.turned_away) == (None, 0.0, 0.0)
+    assert (found.floor, found.lost, found.rejected) == (None, 0.0, 0.0)
 
 
 def test_a_profile_gets_its_floor_keeps_its_weights_and_is_written_whole(tmp_path: Path) -> None:
     kept = ModelCalibration(embedding_version="onnx:org/model:384", cosine_weight=0.7, floor=0.5)
-    path = write(measured(kept, Calibration(0.21, 0.0, 0.5, 0.97), 240), tmp_path)
-    path = write(measured(kept, Calibration(None, 0.0, 0.0, 0.6), 250), tmp_path)
+    path = write(with_floor(kept, Calibration(0.21, 0.0, 0.5, 0.97), 240), tmp_path)
+    path = write(with_floor(kept, Calibration(None, 0.0, 0.0, 0.6), 250), tmp_path)
     assert list((tmp_path / "profiles").iterdir()) == [path]
     found = ModelCalibration.from_json(path.read_text(encoding="utf-8"))
     assert (found.embedding_version, found.cosine_weight) == ("onnx:org/model:384", 0.7)

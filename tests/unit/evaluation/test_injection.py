@@ -43,7 +43,7 @@ def test_the_share_of_prompts_about_something_else() -> None:
 
 
 def test_questions_asked_elsewhere_count_before_unanswerable_ones() -> None:
-    measured = Measured("nur", confidence={"none": 0.9}, elsewhere={"q": 0.1})
+    measured = Measured("nur", confidence={"none": 0.9}, off_topic_confidence={"q": 0.1})
     unanswerable = LabelledQuestion(id="none", text="?", scope=None, category="abstention", units={}, spans=())
     data = DataSet("set", "turns", "doc", (), (unanswerable,))
     assert measured.injected_off_topic(data) == 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
-from nur.evaluation.off_topic import GENERAL_QUESTIONS, asked_elsewhere
+from nur.evaluation.off_topic import GENERAL_QUESTIONS, off_topic_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,13 +28,13 @@ def data(rows: Iterable[Row], *questions: LabelledQuestion) -> DataSet:
 
 def test_the_next_conversation_is_asked_and_the_last_asks_the_first() -> None:
     rows = [*turns("a", "Ann"), *turns("b", "Ben"), *turns("c", "Cem")]
-    asked = asked_elsewhere(data(rows, question("one", "a"), question("two", "b"), question("three", "c")))
+    asked = off_topic_questions(data(rows, question("one", "a"), question("two", "b"), question("three", "c")))
     assert [(found.text, scope) for found, scope in asked] == [("one", "b"), ("two", "c"), ("three", "a")]
 
 
 def test_names_do_not_give_it_away() -> None:
     rows = [*turns("a", "Ann", "Bo"), *turns("b", "Cleo", "Ann")]
-    asked = list(asked_elsewhere(data(rows, question("Did Ann tell Bo of Ann's annex?", "a"), question("?", "b"))))
+    asked = list(off_topic_questions(data(rows, question("Did Ann tell Bo of Ann's annex?", "a"), question("?", "b"))))
     assert asked[0][0].text == "Did Cleo tell Ann of Cleo's annex?"
 
 
@@ -43,17 +43,17 @@ def test_speakers_are_found_in_transcripts_too() -> None:
         Row("a", "Monday\nAnn: hi\nBo: yes\nAnn: so\nBo: no\nNB: one\nAnn: bye\nBo: bye", {"scope": "a"}),
         Row("b", "Cleo: hi\nCleo: you?\nCleo: bye", {"scope": "b"}),
     ]
-    asked = list(asked_elsewhere(data(rows, question("What did Ann say to Bo?", "a"), question("?", "b"))))
+    asked = list(off_topic_questions(data(rows, question("What did Ann say to Bo?", "a"), question("?", "b"))))
     assert asked[0][0].text == "What did Cleo say to Bo?"
 
 
 def test_there_is_no_elsewhere_without_a_second_scope_and_no_question_without_gold() -> None:
-    assert list(asked_elsewhere(data(turns("a", "Ann"), question("one", "a")))) == []
-    assert list(asked_elsewhere(data([Row("1", "text", {})], question("one", None)))) == []
+    assert list(off_topic_questions(data(turns("a", "Ann"), question("one", "a")))) == []
+    assert list(off_topic_questions(data([Row("1", "text", {})], question("one", None)))) == []
     rows = [*turns("a", "Ann"), *turns("b", "Ben")]
-    assert [one.id for one, _ in asked_elsewhere(data(rows, question("q", "a"), question("r", "b", gold=False)))] == [
-        "q"
-    ]
+    assert [
+        one.id for one, _ in off_topic_questions(data(rows, question("q", "a"), question("r", "b", gold=False)))
+    ] == ["q"]
 
 
 def test_the_general_questions_are_all_different() -> None:
