@@ -122,7 +122,7 @@ async def test_the_number_of_results_is_announced(page: Page, server: NurProcess
 
 async def test_single_keys_can_be_switched_off(page: Page, server: NurProcess) -> None:
     await page.goto(f"{server.url}/#/settings")
-    await page.get_by_label("Single keys do things").uncheck()
+    await page.get_by_label("Use single-key shortcuts").uncheck()
     await page.locator("main").focus()
     await page.keyboard.press("/")
     await expect(page.get_by_role("searchbox")).not_to_be_focused()

@@ -50,7 +50,7 @@ async def test_an_edit_of_a_note_that_changed_meanwhile_loses_nothing(page: Page
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("alert")).to_contain_text("changed elsewhere")
     await expect(page.get_by_label("Text")).to_have_value("The gate code is 9999.")
-    await page.get_by_role("button", name="Load again").click()
+    await page.get_by_role("button", name="Reload").click()
     await expect(page.locator("#detail .text")).to_contain_text("5678")
 
 

@@ -54,7 +54,7 @@ async def test_a_folder_is_taken_with_its_names_and_again_changes_nothing(
     await expect(page.locator("#detail .text")).to_contain_text("The lease of the boat")
     await page.keyboard.press("Escape")
     await folder.set_input_files(tmp_path / "papers")
-    await expect(row.nth(1)).to_contain_text("was there already")
+    await expect(row.nth(1)).to_contain_text("already stored")
 
 
 async def test_a_drop_by_mistake_is_undone(page: Page, server: NurProcess) -> None:

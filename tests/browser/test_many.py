@@ -44,6 +44,6 @@ async def test_a_long_text_opens_at_its_passage_and_not_whole(page: Page, empty_
     await expect(best).to_be_in_viewport()
     assert len(await page.locator("#detail .text").inner_text()) < len(text) / 4
     shown = await page.locator("#detail .text").inner_text()
-    await page.get_by_role("button", name="Show what is before").click()
+    await page.get_by_role("button", name="Show earlier text").click()
     await expect(page.locator("#detail .text")).not_to_have_text(shown)
     await expect(best).to_contain_text("The ferry to the island leaves at noon.")

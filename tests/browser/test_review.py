@@ -34,7 +34,7 @@ def remember(server: NurProcess, text: str, **more: Any) -> str:
 
 async def test_a_review_is_confirmed_and_undone(page: Page, store: NurProcess) -> None:
     await page.goto(f"{store.url}/#/review")
-    await expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing to review")).to_be_visible()
     count = page.locator("#waiting")
     await expect(count).to_be_hidden()
     remember(store, OLD, ts="2026-03-11")
@@ -46,7 +46,7 @@ async def test_a_review_is_confirmed_and_undone(page: Page, store: NurProcess) -
     await expect(review.locator("blockquote")).to_have_text([OLD, NEW])
     await expect(review.locator("figcaption")).to_have_text(["Oldersaid 11 Mar 2026", "Newersaid 1 May 2026"])
     await review.get_by_role("button", name="Confirm").click()
-    await expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing to review")).to_be_visible()
     await expect(count).to_be_hidden()
     await page.goto(f"{store.url}/#/search?q=alarm code of the workshop")
     hits = page.locator(".hit")
@@ -54,7 +54,7 @@ async def test_a_review_is_confirmed_and_undone(page: Page, store: NurProcess) -
     await hits.nth(1).get_by_role("link", name="Replaced: open the newer one").click()
     await expect(page.locator("#detail .text")).to_have_text(NEW)
     await page.get_by_role("button", name="Undo").click()
-    await expect(page.locator("#toast")).to_contain_text("It waits again.")
+    await expect(page.locator("#toast")).to_contain_text("The pair is open again.")
     await expect(count).to_have_text("1 waiting")
     await expect(page.get_by_role("link", name="Replaced: open the newer one")).to_have_count(0)
     await page.goto(f"{store.url}/#/review")
@@ -77,7 +77,7 @@ async def test_reviews_are_decided_by_keyboard_alone(page: Page, store: NurProce
     await keyboard.press("k")
     kept = await reviews.nth(1).inner_text()
     await keyboard.press("x")
-    await expect(page.locator("#toast")).to_contain_text("Rejected: both hold.")
+    await expect(page.locator("#toast")).to_contain_text("Rejected: both are valid.")
     await expect(reviews).to_have_count(1)
     assert await reviews.inner_text() == kept
     await expect(reviews.get_by_role("link", name="Newer")).to_be_focused()
@@ -86,10 +86,10 @@ async def test_reviews_are_decided_by_keyboard_alone(page: Page, store: NurProce
     await keyboard.press("c")
     await expect(reviews).to_have_count(1)
     await page.get_by_role("link", name="Decided").press("Enter")
-    await expect(reviews).to_contain_text("Confirmed: the newer one holds")
+    await expect(reviews).to_contain_text("Confirmed: the newer one is valid")
     await reviews.get_by_role("button", name="Undo").press("Enter")
     await expect(page.locator("#waiting")).to_have_text("2 waiting")
-    await expect(page.get_by_role("heading", name="Nothing was decided yet")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing has been decided yet")).to_be_visible()
 
 
 async def test_a_replaced_note_leads_to_the_newer_one(page: Page, store: NurProcess) -> None:

@@ -111,7 +111,7 @@ async def test_the_brief_is_what_an_agent_gets_for_a_project(page: Page, empty_s
     await expect(main).to_contain_text("Always answer in British English.")
     await expect(main).not_to_contain_text("roof the barn")
     shown = httpx2.get(f"{empty_server.url}/v2/context", params={"project": "harbour"}).json()
-    await page.get_by_text("The text that the agent reads").click()
+    await page.get_by_text("The text that the agent gets").click()
     assert await page.locator(".brief-text").text_content() == shown["text"]
     await page.get_by_role("combobox", name="Project").select_option("barn")
     await expect(main).to_contain_text("roof the barn")

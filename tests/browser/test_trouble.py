@@ -26,7 +26,7 @@ async def test_a_wrong_token_is_told_and_the_right_one_opens(page: Page, tmp_pat
         dialog = page.get_by_role("dialog", name="This store is locked")
         await dialog.get_by_label("Token").fill("not the token")
         await dialog.get_by_role("button", name="Open").click()
-        await expect(dialog.get_by_role("alert")).to_have_text("This token is not right.")
+        await expect(dialog.get_by_role("alert")).to_have_text("This token is wrong.")
         await dialog.get_by_label("Token").fill(TOKEN)
         await dialog.get_by_role("button", name="Open").click()
         await expect(page.get_by_role("heading", name="Nothing is stored yet")).to_be_visible()
@@ -51,7 +51,7 @@ async def test_without_the_provider_search_answers_by_words_and_says_so(
         await expect(page.locator(".hit").first).to_contain_text("The boiler is serviced in May.")
         stored = httpx2.post(f"{server.url}/v2/notes", json={"text": "The chimney is swept in June."})
         await page.goto(f"{server.url}/#/browse?open={stored.json()['note_id']}")
-        await expect(page.locator("#detail .notice")).to_contain_text("Found by its words so far")
+        await expect(page.locator("#detail .notice")).to_contain_text("Not embedded yet")
         await page.goto(f"{server.url}/#/health")
         await expect(page.locator(".card", has_text="Embedding model")).to_contain_text("does not work")
 

@@ -35,6 +35,9 @@ PRIVATE_WORDS = {
     "lets? go of": "releases, closes",
     "what (came|became) of": "the result, the outcome",
     "one's own": "your own",
+    "mend(s|ed)?": "correct, fix",
+    "may be given again": "may be repeated",
+    "unwell": "unhealthy",
 }
 #: Texts that are about words: what they list is not how this project writes.
 WORD_LISTS = ("retrieval/ranking/queries.py", "retrieval/text/")

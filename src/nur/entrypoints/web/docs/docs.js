@@ -1,4 +1,4 @@
-// The REST reference, drawn from the server's own OpenAPI description. Each route can be tried here.
+// The REST reference, rendered from the server's OpenAPI description. Every route can be tried here.
 
 import { keepToken, token } from "./api.js";
 import { announce, failure, h, replace } from "./dom.js";
@@ -7,10 +7,10 @@ const BODIES = ["application/json", "multipart/form-data", "application/x-ndjson
 const pretty = (value) => JSON.stringify(value, null, 2);
 let schemas = {};
 
-/** Words with `code` in them, as a description has them. */
+/** A text as nodes, with its `code` parts as <code> elements. */
 function words(text) {
   const parts = text.split(/`([^`]+)`/);
-  return parts.map((part, place) => (place % 2 ? h("code", {}, part) : part));
+  return parts.map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
 function paragraphs(text) {
@@ -37,13 +37,13 @@ function typeOf(schema = {}) {
   return schema.type ?? "anything";
 }
 
-/** The limits that a schema states, in a few words. */
+/** A schema's limits and default, in a few words. */
 function limitsOf(schema = {}) {
-  const found = schema.anyOf?.find((one) => one.type !== "null") ?? schema;
+  const limited = schema.anyOf?.find((one) => one.type !== "null") ?? schema;
   const pairs = [["minLength", "at least {} characters"], ["maxLength", "at most {} characters"], ["minimum", "at least {}"], ["exclusiveMinimum", "more than {}"], ["maximum", "at most {}"], ["maxItems", "at most {} items"]];
-  const limits = pairs.filter(([name]) => found[name] !== undefined).map(([name, said]) => said.replace("{}", found[name].toLocaleString("en")));
+  const limits = pairs.filter(([name]) => limited[name] !== undefined).map(([name, wording]) => wording.replace("{}", limited[name].toLocaleString("en")));
   const value = schema.default;
-  if (value !== undefined && value !== null && value !== "") limits.push(`else ${pretty(value)}`);
+  if (value !== undefined && value !== null && value !== "") limits.push(`default ${pretty(value)}`);
   return limits.join(", ");
 }
 
@@ -57,7 +57,7 @@ function explained(schema, description) {
   return [...words(description ?? schema?.description ?? ""), limits && h("span", { class: "muted" }, description || schema?.description ? `; ${limits}` : limits)];
 }
 
-/** The fields of an object, and of the objects in it. */
+/** A table of an object's fields, and of its nested objects. */
 function fields(schema) {
   const found = resolved(schema) ?? {};
   const several = (found.anyOf ?? []).filter((one) => one.type !== "null");
@@ -96,7 +96,7 @@ function answers(operation) {
   return [...good.map(answer), details("Errors", () => h("div", {}, bad.map(answer)))];
 }
 
-/** The address and headers of a call, from what was typed. */
+/** The address and headers of a call, from the form's fields. */
 function called(path, values) {
   const query = new URLSearchParams();
   const headers = {};
@@ -125,7 +125,7 @@ async function send(method, { address, headers }, body, output) {
   }
 }
 
-/** A form that makes the call. */
+/** A form that calls the route. */
 function trial(method, path, operation) {
   const values = (operation.parameters ?? []).map((parameter) => {
     const field = h("input", { placeholder: typeOf(parameter.schema), required: parameter.required, spellcheck: "false" });

@@ -1,4 +1,4 @@
-// Add notes by hand, or files.
+// The add view: write a note, or add files.
 
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
@@ -7,7 +7,7 @@ import { changed, toast } from "./toast.js";
 
 const KINDS = { memory: "a memory: one fact, preference or decision", note: "a note: anything longer" };
 
-/** A field to write something down. */
+/** A form that stores a memory or a note. */
 export function quickNote() {
   const text = h("textarea", { id: "new-text", rows: 4, required: true, dir: "auto", placeholder: "Anna's train to Vienna leaves on Friday at 07:40." });
   const kind = h("select", { id: "new-kind" }, Object.entries(KINDS).map(([value, label]) => h("option", { value }, label)));
@@ -31,7 +31,7 @@ export function quickNote() {
       text.value = "";
       replace(message);
       changed();
-      toast(same ? "This is stored already." : "Stored.", same ? null : () => takeBack(stored.note_id));
+      toast(same ? "This is already stored." : "Stored.", same ? null : () => moveToTrash(stored.note_id));
     } catch (problem) {
       replace(message, h("p", { class: "failure" }, problem.message));
     }
@@ -39,7 +39,7 @@ export function quickNote() {
   return form;
 }
 
-async function takeBack(id) {
+async function moveToTrash(id) {
   await api.deleteNote(id);
   changed();
   return "Moved to the trash.";

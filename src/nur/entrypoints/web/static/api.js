@@ -1,8 +1,8 @@
-// The REST API: the page's only source.
+// The REST client; the page has no other source of data.
 
 const TOKEN = "nur.token";
 
-/** What the server refused or failed to do; the message says what to do. */
+/** An error response of the server; the message says what to do. */
 export class Problem extends Error {
   constructor({ status = 0, code = "unreachable", title = "Something went wrong", detail }) {
     super(detail);
@@ -13,7 +13,7 @@ export class Problem extends Error {
 let askForToken = null;
 let asking = null;
 
-/** Set what asks the user for the token: called with whether one was refused, resolves when there is a new one. */
+/** Set the function that asks the user for the token. It is called with whether the last token was refused. */
 export function onLocked(ask) {
   askForToken = ask;
 }
@@ -22,7 +22,7 @@ export function token() {
   return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN);
 }
 
-/** Keep the token until the tab is closed, or in this browser for good. */
+/** Store the token until the tab is closed or, with `remember`, permanently. */
 export function keepToken(value, remember) {
   forgetToken();
   (remember ? localStorage : sessionStorage).setItem(TOKEN, value);
@@ -49,9 +49,9 @@ async function problemOf(response) {
 
 const unreachable = () => new Problem({ title: "Nur does not answer", detail: "Is the server still running? Start it with nur serve, then try again." });
 
-/** Ask for the token, once for all calls that wait for it; `used` was refused. */
+/** Ask for the token, once for all waiting calls; `used` is the one that was refused. */
 async function unlocked(used = token()) {
-  if (used !== token()) return; // another call has got a new one meanwhile
+  if (used !== token()) return; // another call already got a new one
   asking ??= askForToken(used !== null).finally(() => (asking = null));
   await asking;
 }
@@ -76,14 +76,14 @@ async function send(method, path, { params, body, headers = {}, signal } = {}) {
   return response;
 }
 
-/** Call the API; resolves to the parsed answer, or null for none. Rejects with a Problem. */
+/** Call the API; resolves to the parsed response, or null if it is empty. Rejects with a Problem. */
 export async function call(method, path, options = {}) {
   const response = await send(method, path, options);
   if (!response.ok && !(options.accept ?? []).includes(response.status)) throw await problemOf(response);
   return response.status === 204 ? null : response.json();
 }
 
-/** Send a form with its progress, from 0 to 1. `fetch` does not report it. */
+/** Send a form and report its progress, from 0 to 1, which `fetch` cannot do. */
 export async function upload(form, onProgress) {
   const answer = await new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -1,4 +1,4 @@
-// A text in blocks by what its lines look like: headings, code, tables, quotes. Only their style differs; every character stays.
+// Split a text into blocks to style: headings, code, tables, quotes. The characters are not changed.
 
 import { h } from "./dom.js";
 import { marked } from "./text.js";
@@ -9,7 +9,7 @@ const TABLE = /^\s*\|.*\|\s*$/;
 const QUOTE = /^\s{0,3}>/;
 const CODE_FILE = /\.(c|cc|cpp|css|csv|go|h|ini|java|js|json|jsx|kt|lua|php|pl|ps1|py|r|rb|rs|sh|sql|swift|toml|ts|tsx|xml|ya?ml|log)$/i;
 
-/** Whether a note is code by its file's name. Tables are stored as sentences, so they read as text. */
+/** Whether a note is code, by its file name. CSV is stored as sentences, so it is text. */
 export function isCode(note) {
   return note.metadata?.format !== "csv" && CODE_FILE.test(note.metadata?.file ?? note.source?.id ?? "");
 }
@@ -20,7 +20,7 @@ function styleOf(line, inFence) {
   return QUOTE.test(line) ? "quote" : "plain";
 }
 
-/** Runs of lines of one style as {start, end, style}, in UTF-16 positions; together they are the whole text. */
+/** Consecutive lines of one style as {start, end, style}, in UTF-16 positions; together they cover the text. */
 export function blocksOf(text) {
   const blocks = [];
   let fence = null;
@@ -38,7 +38,7 @@ export function blocksOf(text) {
   return blocks;
 }
 
-/** A text as nodes: its blocks, with spans of UTF-16 positions marked; `best` is a position inside the best one. */
+/** A text's blocks as nodes, with `spans` (UTF-16 positions) marked; `best` is a position in the best span. */
 export function blockNodes(text, spans, best, code) {
   const blocks = code ? [{ start: 0, end: text.length, style: "code" }] : blocksOf(text);
   return blocks.map(({ start, end, style }) => {

@@ -1,4 +1,4 @@
-// Everything stored, by kind, newest first; and the trash.
+// The browse view: stored notes by kind, newest first, and the trash.
 
 import * as api from "./api.js";
 import { button, h, placeholder, replace } from "./dom.js";
@@ -26,7 +26,7 @@ function trashRow(note) {
     toast("Restored.");
   });
   const purge = attempt(async () => {
-    if (!(await confirmed("Erase this note for good?", "Its text and its former versions are erased. This cannot be undone.", "Erase"))) return;
+    if (!(await confirmed("Erase this note for good?", "Its text and its previous versions are erased. This cannot be undone.", "Erase"))) return;
     await api.purgeNote(note.note_id);
     changed();
     toast("Erased.");

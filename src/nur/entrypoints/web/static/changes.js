@@ -1,4 +1,4 @@
-// What was created, replaced, edited, deleted, restored and superseded, the latest first.
+// The list of changes, latest first: notes created, replaced, edited, deleted, restored and superseded.
 
 import * as api from "./api.js";
 import { h, line, placeholder, plain } from "./dom.js";
@@ -11,18 +11,18 @@ import { versus } from "./versus.js";
 const PAGE = 100;
 const CHARACTERS = 600; // of each text
 
-/** The name of the changed note, a link where its text of then is still kept; texts in the trash are not shown. */
+/** The changed note's name, as a link if its text at that time is still kept; texts in the trash are not shown. */
 function nameLink(change) {
   if (change.change === "purged") return h("p", { class: "muted" }, "Erased with its texts.");
   if (change.after === null) {
-    const missing = change.change === "deleted" ? "It is in the trash, or was." : "Its text of then is in the trash or no longer kept.";
+    const missing = change.change === "deleted" ? "Moved to the trash." : "Its text at that time is in the trash or no longer kept.";
     return h("p", { class: "muted", title: change.note_id }, change.title === null ? missing : line(change.title));
   }
   const name = nameOf({ ...change, text: change.after });
   return h("a", { class: change.title ? "row-name" : "row-name as-text", href: opened(change.note_id), "data-item": change.note_id, dir: "auto" }, plain(name));
 }
 
-/** Both texts of a replaced one, what replaced a superseded one, or where a deleted one is. */
+/** Both texts of a replaced note, or a link: from a superseded note to its successor, from a deleted one to the trash. */
 function more(change) {
   if (change.change === "replaced" && change.before !== null && change.after !== null) {
     return versus([["Before", change.before], ["After", change.after]]);
@@ -44,7 +44,7 @@ function changeRow(change) {
   );
 }
 
-/** Whether a change is one of those asked for; the server knows its time alone. */
+/** Whether a change matches the filters that the server does not support: it filters by time only. */
 function isWanted(change, params) {
   const words = `${change.title ?? ""} ${change.before ?? ""} ${change.after ?? ""}`.toLowerCase();
   return (!params.change || change.change === params.change) && words.includes((params.containing ?? "").toLowerCase());
@@ -60,6 +60,6 @@ export function changesList(params, signal) {
   const empty = () =>
     CHANGE_FIELDS.some((name) => params[name])
       ? placeholder("Nothing matches these filters", null, h("p", {}, h("a", { href: href("timeline", { kind: "changes" }) }, "Show every change")))
-      : placeholder("Nothing was changed yet", "What is stored, edited, deleted or replaced from now on is listed here, with the texts before and after.");
+      : placeholder("No changes yet", "Notes that are stored, edited, deleted or replaced are listed here, with their texts before and after.");
   return pagedList({ load, label: "Changes", empty, place: byDay(dayName) });
 }

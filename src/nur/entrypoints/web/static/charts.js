@@ -1,4 +1,4 @@
-// Small drawings; the numbers stand beside them as text.
+// Small charts; their numbers are also shown as text.
 
 import { h, svg } from "./dom.js";
 import { number } from "./text.js";
@@ -10,7 +10,7 @@ export function meter(label, value) {
   return h("div", {}, h("dt", {}, label), h("dd", {}, drawing, h("span", { class: "figure" }, value.toFixed(2))));
 }
 
-/** Counts as bars, one row each, against the largest; long labels stand above their bar. */
+/** Counts as bars, scaled to the largest; `stacked` puts long labels above their bars. */
 export function bars(counts, { stacked = false } = {}) {
   const largest = Math.max(1, ...counts.map(([, count]) => count));
   return h(
@@ -23,7 +23,7 @@ export function bars(counts, { stacked = false } = {}) {
   );
 }
 
-/** Values over time as columns; the newest is on the right, with room for `most` of them. */
+/** Values over time as columns, the newest on the right; `most` is the number of columns that fit. */
 export function columns(values, label, most) {
   const largest = Math.max(1, ...values);
   const first = most - values.length;

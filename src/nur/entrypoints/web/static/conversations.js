@@ -1,4 +1,4 @@
-// Conversations, and the turns of one of them as they were said.
+// The list of conversations, and the turns of one conversation.
 
 import * as api from "./api.js";
 import { button, failure, h, line, placeholder, plain, replace } from "./dom.js";
@@ -25,7 +25,7 @@ export function conversationsList(signal) {
     const page = await api.conversations({ limit: 50, cursor }, signal);
     return { rows: page.conversations.map(conversationRow), next: page.next_cursor };
   };
-  return pagedList({ load, label: "Conversations", empty: () => placeholder("No conversations yet", "An assistant keeps them with history_append.") });
+  return pagedList({ load, label: "Conversations", empty: () => placeholder("No conversations yet", "An assistant stores them with history_append.") });
 }
 
 function turnRow(turn) {
@@ -44,7 +44,7 @@ async function allTurns(id, signal) {
   return found;
 }
 
-/** Move a conversation to the trash, turn by turn, after a question. */
+/** Move a conversation to the trash, turn by turn, after asking for confirmation. */
 async function moveToTrash(id, signal) {
   const turns = await allTurns(id, signal);
   if (!(await confirmed("Delete this conversation?", `${counted(turns.length, "turn")} will be in the trash for 30 days.`, "Delete"))) return;
@@ -58,7 +58,7 @@ async function moveToTrash(id, signal) {
   });
 }
 
-/** One conversation, oldest turn first; earlier turns are a button away. */
+/** One conversation: its latest turns, oldest first, with a button that loads earlier ones. */
 export function conversation(id, signal) {
   const list = h("ol", { class: "turns", "aria-label": `Conversation ${id}` });
   const earlier = button("Show earlier turns", () => load(), { class: "more", hidden: true });

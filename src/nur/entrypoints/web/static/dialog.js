@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, so that focus stays inside and Esc closes them.
+// Modal dialogs, with the browser's <dialog>: focus stays inside, and Esc closes them.
 
 import { button, h } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function dialog(title, content, { cancellable = true } = {}) {
   });
 }
 
-/** Ask before something that cannot be undone. */
+/** Ask for confirmation; resolves to whether the user agreed. */
 export async function confirmed(title, text, action) {
   const close = (value) => (event) => event.target.closest("dialog").close(value);
   const buttons = h("p", { class: "actions" }, button("Cancel", close("")), button(action, close("yes"), { class: "danger" }));

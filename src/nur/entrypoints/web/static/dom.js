@@ -1,4 +1,4 @@
-// Elements without markup: text becomes text nodes, never HTML.
+// Create DOM elements; text becomes text nodes, never HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -17,18 +17,18 @@ export function h(tag, props = {}, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
-/** An element of a drawing. */
+/** An SVG element. */
 export function svg(tag, props = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), props, children);
 }
 
-/** Put these nodes, and nothing else, into an element. */
+/** Replace an element's children with these nodes. */
 export function replace(element, ...children) {
   element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
-/** Tell screen readers what changed. */
+/** Announce a message to screen readers. */
 export function announce(message) {
   document.getElementById("announcer").textContent = message;
 }
@@ -39,31 +39,31 @@ export function button(label, onclick, props = {}) {
 }
 
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const named = (mark) => `⟨U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+const visible = (mark) => `⟨U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 
-/** What is stored, as one line: direction marks are shown instead of obeyed, so that a name cannot pose as another. */
+/** Stored text as one line, with direction marks made visible, so that one name cannot look like another. */
 export function plain(text) {
-  return String(text).replace(DIRECTION_MARKS, named).replace(/\s+/g, " ");
+  return String(text).replace(DIRECTION_MARKS, visible).replace(/\s+/g, " ");
 }
 
-/** The same within other words, whose direction it does not change. */
+/** Like `plain`, as an element that does not change the direction of the text around it. */
 export function line(text) {
   return h("bdi", {}, plain(text));
 }
 
-/** A link to the web, if the address is one; other schemes stay text. */
+/** A link for an http or https address; other addresses stay text. */
 export function webLink(address) {
   const parsed = URL.canParse(address) ? new URL(address) : null;
   if (!parsed || !["http:", "https:"].includes(parsed.protocol)) return line(address);
   return h("a", { href: parsed.href, target: "_blank", rel: "noopener noreferrer" }, line(address));
 }
 
-/** A message in place of content: nothing here, or something went wrong. */
+/** A message in place of content. */
 export function placeholder(title, text, ...more) {
   return h("div", { class: "placeholder" }, h("h2", {}, title), text && h("p", {}, text), ...more);
 }
 
-/** What went wrong, with a way to try again. */
+/** An error message, with a button if it can be retried. */
 export function failure(problem, retry) {
   const more = retry ? [button("Try again", retry)] : [];
   return h("div", { class: "placeholder failure", role: "alert" }, h("h2", {}, problem.title ?? "Something went wrong"), h("p", {}, problem.message), ...more);

@@ -1,4 +1,4 @@
-// Change a note: its text, and what is known about it. Every change can be undone.
+// The form to edit a note's text and fields. Every change can be undone.
 
 import * as api from "./api.js";
 import { button, h, replace } from "./dom.js";
@@ -9,7 +9,7 @@ const MEMORY_TYPES = ["fact", "preference", "project", "decision"];
 const DOCUMENT_TYPES = ["doc", "email", "chat", "transcript", "note"];
 const SENSITIVITIES = ["normal", "sensitive", "highly_sensitive"];
 
-/** The fields of a note that a person may change, as [name, label, element]. */
+/** The editable fields of a note, as [name, label, element]. */
 function fields(note) {
   const select = (options, value) => h("select", {}, options.map((option) => h("option", { value: option, selected: option === value }, option.replace("_", " "))));
   const text = (value, more = {}) => h("input", { type: "text", value: value ?? "", dir: "auto", maxlength: 200, ...more });
@@ -29,7 +29,7 @@ function valueOf(element) {
   return element.type === "number" ? Number(element.value) : element.value;
 }
 
-/** What differs from the note as it was read. */
+/** The fields that differ from the loaded note. */
 function differences(note, edited, text) {
   const changes = {};
   for (const [name, , element] of edited) if (valueOf(element) !== (note[name] ?? null)) changes[name] = valueOf(element);
@@ -39,16 +39,16 @@ function differences(note, edited, text) {
 
 async function save(note, changes) {
   const receipt = await api.editNote(note.note_id, changes, note.revision);
-  const former = Object.fromEntries(Object.keys(changes).map((name) => [name, note[name] ?? null]));
+  const previous = Object.fromEntries(Object.keys(changes).map((name) => [name, note[name] ?? null]));
   changed();
   toast("Saved.", async () => {
-    await api.editNote(note.note_id, former, receipt.revision);
+    await api.editNote(note.note_id, previous, receipt.revision);
     changed();
     return "Undone.";
   });
 }
 
-/** A form for a note; `done` after it was saved, `cancel` to leave it. */
+/** A form for a note; calls `done` after saving, `cancel` to close it. */
 export function editForm(note, { done, cancel }) {
   const text = EDITABLE_TEXT.includes(note.kind) ? h("textarea", { id: "edit-text", rows: 10, dir: "auto" }) : null;
   if (text) text.value = note.text;
@@ -57,7 +57,7 @@ export function editForm(note, { done, cancel }) {
   const form = h(
     "form",
     { class: "fields", onsubmit: submit, onkeydown: (event) => (event.ctrlKey || event.metaKey) && event.key === "Enter" && form.requestSubmit() },
-    text ? [h("label", { for: "edit-text" }, "Text"), text] : h("p", { class: "muted" }, "The text of a document or a turn changes when it is stored again."),
+    text ? [h("label", { for: "edit-text" }, "Text"), text] : h("p", { class: "muted" }, "To change the text of a document or a turn, store it again."),
     h("div", { class: "field-grid" }, edited.map(([, label, element]) => h("label", {}, label, element))),
     message,
     h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Save"), button("Cancel", cancel, { "data-cancel": true })),
@@ -71,8 +71,8 @@ export function editForm(note, { done, cancel }) {
       done();
     } catch (problem) {
       const stale = problem.status === 412;
-      const help = stale ? "It was changed elsewhere since you opened it. Copy your text, then load it again." : problem.message;
-      replace(message, h("p", { class: "failure" }, help), stale && button("Load again", done));
+      const help = stale ? "The note was changed elsewhere since you opened it. Copy your text, then reload the note." : problem.message;
+      replace(message, h("p", { class: "failure" }, help), stale && button("Reload", done));
     }
   }
   setTimeout(() => (text ?? edited[0][2]).focus());

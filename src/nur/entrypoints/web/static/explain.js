@@ -1,4 +1,4 @@
-// Every candidate of a search, and what became of it.
+// The explain view: every candidate of a search, with its outcome and scores.
 
 import * as api from "./api.js";
 import { bars } from "./charts.js";
@@ -6,7 +6,7 @@ import { failure, h, line, replace } from "./dom.js";
 import { opened } from "./router.js";
 import { counted } from "./text.js";
 
-const OUTCOMES = { returned: "returned", below_floor: "too weak", collapsed: "says the same as another", beyond_limit: "beyond the limit" };
+const OUTCOMES = { returned: "returned", below_floor: "too weak", collapsed: "duplicate of another", beyond_limit: "beyond the limit" };
 const score = (value) => (value === undefined || value === null ? "" : value.toFixed(3));
 
 function candidateRow(one) {
@@ -29,22 +29,22 @@ function askAbout(id, signal) {
     const explained = await api.explain(id, field.value.trim()).catch((problem) => ({ note: { why: problem.message } }));
     if (!signal.aborted) replace(answer, explained.note.why);
   };
-  return h("form", { class: "fields", onsubmit: ask }, h("label", { for: "asked" }, "Why was another note not returned? Its id:"), h("p", { class: "actions" }, field, h("button", { type: "submit" }, "Ask")), answer);
+  return h("form", { class: "fields", onsubmit: ask }, h("label", { for: "asked" }, "Why was a note not returned? Enter its id:"), h("p", { class: "actions" }, field, h("button", { type: "submit" }, "Ask")), answer);
 }
 
 /** The explain view. */
 export async function show(main, params, signal) {
   replace(main, h("h1", {}, "What was considered"));
   try {
-    const found = await api.explain(params.id);
+    const trace = await api.explain(params.id);
     if (signal.aborted) return;
-    const heads = ["Place", "Note", "What became of it", "Score", "Words", "Meaning"].map((name) => h("th", { scope: "col" }, name));
+    const heads = ["Rank", "Note", "Outcome", "Score", "Words", "Meaning"].map((name) => h("th", { scope: "col" }, name));
     main.append(
-      h("p", { class: "passage" }, found.query ? line(found.query) : "The question was not kept."),
-      h("p", { class: "meta" }, counted(found.candidates.length, "candidate")),
-      h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Candidates" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, found.candidates.map(candidateRow)))),
+      h("p", { class: "passage" }, trace.query ? line(trace.query) : "The question was not recorded."),
+      h("p", { class: "meta" }, counted(trace.candidates.length, "candidate")),
+      h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Candidates" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, trace.candidates.map(candidateRow)))),
       askAbout(params.id, signal),
-      h("section", {}, h("h2", {}, "Time, in milliseconds"), bars(Object.entries(found.timings))),
+      h("section", {}, h("h2", {}, "Time, in milliseconds"), bars(Object.entries(trace.timings))),
     );
   } catch (problem) {
     main.append(failure(problem));

@@ -1,14 +1,14 @@
-// What a search or a list is limited to; all of it is in the address.
+// The filters of searches and lists, which are kept in the page's address.
 
 import * as api from "./api.js";
 import { button, h, plain, replace } from "./dom.js";
 import { go, href } from "./router.js";
 import { CHANGES, KINDS } from "./text.js";
 
-const MODES = { "": "meaning and words", dense: "meaning alone", lexical: "words alone" };
+const MODES = { "": "meaning and words", dense: "meaning only", lexical: "words only" };
 const SENSITIVITIES = { "": "any", normal: "normal", sensitive: "sensitive", highly_sensitive: "highly sensitive" };
 
-/** The fields of a view's filters. */
+/** Filter fields of each view. */
 export const SEARCH_FIELDS = ["mode", "type", "source", "project", "from", "to", "confidence", "sensitivity"];
 export const TIMELINE_FIELDS = ["about", "containing", "when", "project"];
 export const CHANGE_FIELDS = ["containing", "change", "from", "to"];
@@ -18,7 +18,7 @@ const dayStart = (date) => new Date(`${date}T00:00:00`).toISOString();
 const dayEnd = (date) => new Date(`${date}T23:59:59.999`).toISOString();
 const without = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** The parameters of the address as a search names them. */
+/** The address's parameters as fields of a search request. */
 export function filtersOf(params) {
   const filters = without({
     type: params.type || undefined,
@@ -31,7 +31,7 @@ export function filtersOf(params) {
   return without({ kinds: params.kind ? [params.kind] : undefined, project: params.project || undefined, mode: params.mode || undefined, filters });
 }
 
-/** The same as a list of notes names them. */
+/** The address's parameters as parameters of a list of notes. */
 export function listFilters(params) {
   return {
     kind: params.kind,
@@ -45,12 +45,12 @@ export function listFilters(params) {
   };
 }
 
-/** The stretch of time of a list of changes. */
+/** The address's parameters as the time range of a list of changes. */
 export function changeFilters(params) {
   return { since: params.from && dayStart(params.from), until: params.to && dayEnd(params.to) };
 }
 
-/** Whether anything but the kind limits a list. */
+/** Whether a list has filters besides the kind. */
 export const hasFilters = (params) => LIST_FIELDS.some((name) => params[name]);
 
 function kindTabs(view, params, more) {
@@ -58,7 +58,7 @@ function kindTabs(view, params, more) {
   const tabs = kinds.map(([kind, label]) => h("a", { href: href(view, { ...params, kind, conversation: "", open: "", at: "" }), "aria-current": (params.kind ?? "") === kind ? "true" : null }, label));
   const nav = h("nav", { class: "tabs", "aria-label": "Kinds" }, tabs);
   const current = tabs.find((tab) => tab.hasAttribute("aria-current"));
-  setTimeout(() => (nav.scrollLeft = (current?.offsetLeft ?? 0) - nav.offsetLeft)); // where the row is too narrow for all
+  setTimeout(() => (nav.scrollLeft = (current?.offsetLeft ?? 0) - nav.offsetLeft)); // show the current tab if the row is too narrow
   return nav;
 }
 
@@ -82,18 +82,18 @@ const FIELDS = {
   project: (params) => field("project", "Project", "text", params, { list: "projects" }),
   from: (params) => field("from", "From", "date", params),
   to: (params) => field("to", "To", "date", params),
-  confidence: (params) => field("confidence", "Least confidence", "number", params, { min: 0, max: 1, step: 0.1 }),
+  confidence: (params) => field("confidence", "Minimum confidence", "number", params, { min: 0, max: 1, step: 0.1 }),
   sensitivity: (params) => choice("sensitivity", "Sensitivity", SENSITIVITIES, params),
 };
 
-/** The names of projects, offered while one is typed. */
+/** Project names, as suggestions for the project field. */
 function projectNames() {
   const list = h("datalist", { id: "projects" });
   api.stats().then(({ projects }) => replace(list, Object.keys(projects).filter(Boolean).map((name) => h("option", { value: plain(name) }))), () => {});
   return list;
 }
 
-/** Tabs for the kinds, and the other filters behind a button. */
+/** Tabs for the kinds, and a box that opens with the other filters. */
 export function filterBar(view, params, { fields = SEARCH_FIELDS, more = [] } = {}) {
   const tabs = kindTabs(view, params, more);
   if (!fields.length) return h("div", { class: "bar" }, tabs);
@@ -102,7 +102,7 @@ export function filterBar(view, params, { fields = SEARCH_FIELDS, more = [] } = 
   const form = h("form", { class: "filters", onchange: apply, onsubmit: submit }, fields.map((name) => FIELDS[name](params)), active.length > 0 && clear);
   function apply() {
     filterBar.open = true;
-    filterBar.focus = document.activeElement?.name; // the bar is drawn again, and the field keeps the focus
+    filterBar.focus = document.activeElement?.name; // to keep the focus when the bar is redrawn
     go(view, { ...params, ...Object.fromEntries(new FormData(form)), open: "", at: "" });
   }
   function submit(event) {

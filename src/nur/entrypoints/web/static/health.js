@@ -1,4 +1,4 @@
-// How the store, the index and the embedding model are.
+// The health view: state of the store, the index and the embedding model.
 
 import * as api from "./api.js";
 import { bars, columns } from "./charts.js";
@@ -6,8 +6,8 @@ import { button, failure, h, line, replace } from "./dom.js";
 import { KINDS, counted, number } from "./text.js";
 import { toast } from "./toast.js";
 
-const EVERY_MILLISECONDS = 5000;
-const KEPT = 60;
+const REFRESH_MILLISECONDS = 5000;
+const HISTORY_LENGTH = 60;
 const NAMES = { store: "Store", index: "Vector index", embedder: "Embedding model" };
 const WORDS = { healthy: "works", degraded: "works in part", unhealthy: "does not work" };
 
@@ -20,7 +20,7 @@ function checkCard(name, check, history) {
     h("p", {}, h("span", { class: "status" }, WORDS[check.status]), more && [" · ", line(more)]),
     check.error && h("p", { class: "failure" }, line(check.error)),
     check.latency_ms !== undefined && h("p", { class: "muted" }, `answered in ${number(check.latency_ms)} ms`),
-    columns(history, `${NAMES[name]}: milliseconds of the last ${counted(history.length, "check")}`, KEPT),
+    columns(history, `${NAMES[name]}: milliseconds of the last ${counted(history.length, "check")}`, HISTORY_LENGTH),
   );
 }
 
@@ -39,9 +39,9 @@ function waiting(outbox, pending, attempt) {
     "section",
     { class: "card" },
     h("h2", {}, "Waiting to be indexed"),
-    h("p", {}, counted(outbox.pending, "note"), outbox.dead > 0 && `, ${number(outbox.dead)} given up`),
+    h("p", {}, counted(outbox.pending, "note"), outbox.dead > 0 && `, ${number(outbox.dead)} failed`),
     outbox.last_error && h("p", { class: "failure" }, line(outbox.last_error)),
-    columns(pending, `Notes that waited at the last ${counted(pending.length, "check")}`, KEPT),
+    columns(pending, `Notes that waited at the last ${counted(pending.length, "check")}`, HISTORY_LENGTH),
     outbox.dead > 0 && h("p", { class: "actions" }, button("Try again", attempt(api.retryOutbox, "Trying again."))),
   );
 }
@@ -53,23 +53,23 @@ function rebuilding(state, attempt) {
     "section",
     { class: "card" },
     h("h2", {}, "Rebuild"),
-    h("p", { class: "muted" }, "Makes the vector index again from the stored vectors. Nothing is lost, and search goes on."),
+    h("p", { class: "muted" }, "Rebuilds the vector index from the stored vectors. Nothing is lost, and search keeps working."),
     progress,
     state.error && h("p", { class: "failure" }, line(state.error)),
     h("p", { class: "actions" }, button(running ? "Rebuilding …" : "Rebuild the index", attempt(api.rebuild, "Rebuilding."), { disabled: running })),
   );
 }
 
-/** The health view; it looks again every few seconds. */
+/** The health view; it refreshes itself every few seconds. */
 export function show(main, params, signal) {
   const cards = h("div", { class: "cards" });
   const history = { store: [], index: [], embedder: [], pending: [] };
-  const attempt = (action, said) => async () => {
-    await action().then(() => toast(said), (problem) => toast(problem.message));
+  const attempt = (action, message) => async () => {
+    await action().then(() => toast(message), (problem) => toast(problem.message));
     refresh();
   };
   const keep = (name, value) => {
-    history[name] = [...history[name], value ?? 0].slice(-KEPT);
+    history[name] = [...history[name], value ?? 0].slice(-HISTORY_LENGTH);
   };
   async function refresh() {
     try {
@@ -84,7 +84,7 @@ export function show(main, params, signal) {
   }
   replace(main, h("h1", {}, "Health"), cards);
   refresh();
-  const timer = setInterval(() => document.hidden || cards.contains(document.activeElement) || refresh(), EVERY_MILLISECONDS);
+  const timer = setInterval(() => document.hidden || cards.contains(document.activeElement) || refresh(), REFRESH_MILLISECONDS);
   signal.addEventListener("abort", () => clearInterval(timer));
   return { refresh };
 }

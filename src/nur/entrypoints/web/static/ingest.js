@@ -1,4 +1,4 @@
-// Files and folders, dropped or chosen: sent one by one, with progress. They go on while other views are looked at.
+// Upload dropped or chosen files and folders, with progress. Uploads continue while other views are open.
 
 import * as api from "./api.js";
 import { announce, button, h, line, replace } from "./dom.js";
@@ -6,21 +6,21 @@ import { go, here, href } from "./router.js";
 import { counted } from "./text.js";
 import { changed, toast } from "./toast.js";
 
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 const LARGEST_BYTES = 60 * 1024 * 1024;
 const MOST_SHOWN = 200;
-const SAID = { waiting: "waiting", created: "stored", replaced: "stored again, changed", metadata_updated: "stored again", unchanged: "was there already", undone: "moved to the trash" };
+const STATES = { waiting: "waiting", created: "stored", replaced: "updated", metadata_updated: "metadata updated", unchanged: "already stored", undone: "moved to the trash" };
 
-/** Every file that was given since the page was opened: {file, name, state, share, message, id}. */
+/** Every file added since the page was opened: {file, name, state, share, message, id}. */
 const queue = [];
 let running = 0;
-/** The parts of the page that show them: {element, draw}. */
+/** The parts of the page that show the queue: {element, draw}. */
 let sections = [];
 const drawn = (one) => sections.forEach((section) => section.draw(one));
 
-/** The files in what was dropped, folders opened. Hidden files are left out. */
+/** The dropped files, and those in dropped folders, without hidden ones. */
 async function filesIn(transfer) {
-  const given = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
+  const dropped = [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   const found = [];
   const open = async (entry, path) => {
     if (entry.name.startsWith(".")) return;
@@ -28,12 +28,12 @@ async function filesIn(transfer) {
     if (entry.isFile) return void found.push({ file: await new Promise((done, fail) => entry.file(done, fail)), name });
     const reader = entry.createReader();
     for (;;) {
-      const part = await new Promise((done, fail) => reader.readEntries(done, fail)); // a hundred at a time
+      const part = await new Promise((done, fail) => reader.readEntries(done, fail)); // returns a hundred at a time
       if (!part.length) return;
       for (const inner of part) await open(inner, `${name}/`);
     }
   };
-  for (const one of given) {
+  for (const one of dropped) {
     if (one instanceof File) found.push({ file: one, name: one.name });
     else await open(one, "");
   }
@@ -59,7 +59,7 @@ async function send(one) {
 }
 
 async function work() {
-  while (running < AT_ONCE) {
+  while (running < CONCURRENCY) {
     const one = queue.find((other) => other.state === "waiting");
     if (!one) break;
     running += 1;
@@ -74,7 +74,7 @@ async function work() {
   }
 }
 
-/** Delete what files have made; a file that made more than its receipt lists is not undone, so neither are the others. */
+/** A function that deletes the documents of these files; null if a receipt does not list all of them. */
 function undoOf(files) {
   const made = files.flatMap((one) => one.made ?? []);
   if (!made.length || files.some((one) => one.allMade === false)) return null;
@@ -88,16 +88,16 @@ function undoOf(files) {
 }
 
 function finished() {
-  const files = queue.filter((one) => !one.told);
-  for (const one of files) one.told = true;
+  const files = queue.filter((one) => !one.reported);
+  for (const one of files) one.reported = true;
   const failed = files.filter((one) => one.state === "failed").length;
-  const message = `${counted(files.length - failed, "file")} added${failed ? `, ${failed} not` : ""}.`;
+  const message = `${counted(files.length - failed, "file")} added${failed ? `, ${failed} failed` : ""}.`;
   toast(message, undoOf(files));
   announce(message);
   changed();
 }
 
-function give(files) {
+function enqueue(files) {
   for (const { file, name } of files) {
     const tooLarge = file.size > LARGEST_BYTES;
     queue.push({ file, name, share: 0, state: tooLarge ? "failed" : "waiting", message: tooLarge ? "larger than 60 MB" : null });
@@ -108,7 +108,7 @@ function give(files) {
 }
 
 function retry(one) {
-  Object.assign(one, { state: "waiting", message: null, share: 0, told: false });
+  Object.assign(one, { state: "waiting", message: null, share: 0, reported: false });
   drawn(one);
   work();
 }
@@ -116,17 +116,17 @@ function retry(one) {
 function row(one) {
   const name = one.id ? h("a", { href: href("add", { open: one.id }), "data-item": one.id }, line(one.name)) : line(one.name);
   const busy = ["sending", "reading"].includes(one.state);
-  const said = one.state === "failed" ? h("span", { class: "failure" }, one.message) : SAID[one.state] ?? (one.state === "reading" ? "being read …" : "");
+  const state = one.state === "failed" ? h("span", { class: "failure" }, one.message) : STATES[one.state] ?? (one.state === "reading" ? "reading …" : "");
   const more = one.documents > 1 ? ` · ${counted(one.documents, "document")}` : "";
-  return h("li", { class: "file" }, h("span", { class: "file-name" }, name), busy && h("progress", { max: 1, value: one.state === "reading" ? null : one.share, "aria-label": `Sending ${one.name}` }), h("span", { class: "muted" }, said, more), one.state === "failed" && button("Try again", () => retry(one), { class: "quiet" }));
+  return h("li", { class: "file" }, h("span", { class: "file-name" }, name), busy && h("progress", { max: 1, value: one.state === "reading" ? null : one.share, "aria-label": `Sending ${one.name}` }), h("span", { class: "muted" }, state, more), one.state === "failed" && button("Try again", () => retry(one), { class: "quiet" }));
 }
 
-/** The part of the add view that takes files and shows what becomes of them. */
+/** The part of the add view that accepts files and shows their progress. */
 export function filesSection() {
   const picker = (label, more) => {
     const chosen = () => {
-      give([...input.files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
-      input.value = ""; // so that the same ones can be chosen again
+      enqueue([...input.files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
+      input.value = ""; // so that the same files can be chosen again
     };
     const input = h("input", { type: "file", multiple: true, class: "hidden", tabindex: "-1", "aria-hidden": "true", onchange: chosen, ...more });
     return [button(label, () => input.click()), input];
@@ -157,7 +157,7 @@ export function filesSection() {
   return element;
 }
 
-/** Take what is dropped anywhere on the page. */
+/** Accept files dropped anywhere on the page. */
 export function listenForFiles() {
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
   const over = (on) => document.body.classList.toggle("dropping", on);
@@ -171,6 +171,6 @@ export function listenForFiles() {
     if (!hasFiles(event)) return;
     event.preventDefault();
     over(false);
-    give(await filesIn(event.dataTransfer));
+    enqueue(await filesIn(event.dataTransfer));
   });
 }

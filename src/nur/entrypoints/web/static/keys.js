@@ -1,4 +1,4 @@
-// The keyboard: every journey works without a pointer.
+// Keyboard shortcuts: everything works without a pointer.
 
 import { dialog } from "./dialog.js";
 import { h } from "./dom.js";
@@ -32,7 +32,7 @@ export function showKeys() {
 
 const isTyping = (target) => target.matches?.("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select");
 
-/** Move the focus in the list that it is in, or else in the view's. */
+/** Move the focus by `step` items in the list. */
 function move(step) {
   const items = [...document.querySelectorAll("[data-item]")].filter((item) => item.checkVisibility());
   if (!items.length) return false;
@@ -49,7 +49,7 @@ function press(selector) {
   return Boolean(found);
 }
 
-/** Decide the pair that has the focus, or else the first one. */
+/** Click a decision of the focused pair, or else of the first one. */
 function decide(selector) {
   const row = document.activeElement.closest?.(".review") ?? document.querySelector(".review");
   const found = row?.querySelector(selector);

@@ -1,17 +1,17 @@
-// Lists of notes, page by page: nothing ever loads all of them.
+// Lists of notes, loaded page by page.
 
 import { button, failure, h, line, plain } from "./dom.js";
 import { opened } from "./router.js";
 import { KINDS, nameOf, when } from "./text.js";
 
-const PREVIEW_CHARACTERS = 200; // the server's
+const PREVIEW_CHARACTERS = 200; // length at which the server cuts previews
 
-/** A preview that was cut ends with its last whole word. */
+/** The preview; if it was cut, it ends with its last whole word. */
 function shortened(preview) {
   return preview.length < PREVIEW_CHARACTERS ? preview : `${preview.replace(/\s+\S*$/, "")} …`;
 }
 
-/** A note in a list: its name, the beginning of its text, and where it is from. */
+/** A note in a list: its name, the beginning of its text, and its facts. */
 export function noteRow(note, { shown = when } = {}) {
   const name = nameOf(note);
   const text = shortened(note.preview ?? note.text ?? "").trim();
@@ -26,7 +26,7 @@ export function noteRow(note, { shown = when } = {}) {
   );
 }
 
-/** A link to the note that holds instead of this one; nothing where there is none. */
+/** A link to the note that replaced this one; null if there is none. */
 export function newerLink(id, label = "Replaced: open the newer one", spans = []) {
   return id ? h("p", { class: "newer" }, h("a", { href: opened(id, spans) }, label)) : null;
 }
@@ -39,7 +39,7 @@ export function facts(note, shown = when) {
   return [...parts, moment && shown(moment)].filter(Boolean).flatMap((part, index) => (index ? [h("span", { class: "dot", "aria-hidden": "true" }, "·"), part] : [part]));
 }
 
-/** Puts rows with a `data-day` under the heading of their day, the latest day first. */
+/** A function that adds rows with a `data-day` under the heading of their day, latest day first. */
 export function byDay(nameOfDay) {
   return (list, rows) => {
     for (const row of rows) {
@@ -53,7 +53,7 @@ export function byDay(nameOfDay) {
   };
 }
 
-/** A list that loads its next page when its end comes into view. `load(cursor)` resolves to {rows, next}; `place` puts rows in. */
+/** A list that loads its next page when its end comes into view. `load(cursor)` resolves to {rows, next}; `place` adds rows. */
 export function pagedList({ load, empty, label, place = (list, rows) => list.append(...rows) }) {
   const list = h("ol", { class: "rows", "aria-label": label });
   const more = button("Show more", () => next(), { class: "more", hidden: true });

@@ -1,24 +1,24 @@
-// Where the server has a token, ask for it.
+// Ask for the server's token.
 
 import { keepToken } from "./api.js";
 import { dialog } from "./dialog.js";
 import { h } from "./dom.js";
 
-/** Ask until a token is given; `refused` says that the last one was wrong. */
+/** Ask for a token; `refused`: the last one was wrong. */
 export async function askForToken(refused) {
   const field = h("input", { id: "token", type: "password", autocomplete: "current-password", required: true, "aria-describedby": "token-help" });
   const remember = h("input", { type: "checkbox", id: "remember" });
   const form = h(
     "form",
-    { class: "fields", onsubmit: given },
-    refused && h("p", { class: "failure", role: "alert" }, "This token is not right."),
+    { class: "fields", onsubmit: submit },
+    refused && h("p", { class: "failure", role: "alert" }, "This token is wrong."),
     h("label", { for: "token" }, "Token"),
     field,
     h("p", { id: "token-help", class: "muted" }, "The server's NUR_TOKEN. Whoever runs the server has it."),
     h("label", { class: "check" }, remember, " Remember it in this browser"),
     h("p", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open")),
   );
-  function given(event) {
+  function submit(event) {
     event.preventDefault();
     if (!field.value.trim()) return;
     keepToken(field.value.trim(), remember.checked);

@@ -1,4 +1,4 @@
-// Starts the page: shows the view that the address names, and the note that is open beside it.
+// Entry point: shows the view and the open note that the address names.
 
 import { onLocked } from "./api.js";
 import { placeholder, replace } from "./dom.js";

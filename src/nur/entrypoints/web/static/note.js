@@ -1,4 +1,4 @@
-// One note beside the view: its text with the passages marked, what is known about it, and what can be done with it.
+// The open note: its text with marked passages, its properties, and its actions.
 
 import * as api from "./api.js";
 import { blockNodes, isCode } from "./blocks.js";
@@ -10,9 +10,9 @@ import { counted, dateTime, joined, nameOf, percent, positions } from "./text.js
 import { changed, toast } from "./toast.js";
 import { versionsBox } from "./versions.js";
 
-const WINDOW = 20000; // characters of a long text that are loaded at once
+const WINDOW = 20000; // characters of a long text that are loaded at a time
 
-/** The text around the best passage, the first of the spans, with buttons that show what is before and after it. */
+/** The text around the best passage (the first span), with buttons that load the text before and after it. */
 async function textBox(note, spans, signal) {
   const best = spans[0]?.[0] ?? 0;
   const start = Math.max(0, best - WINDOW / 4);
@@ -25,11 +25,11 @@ async function textBox(note, spans, signal) {
     join(more);
     draw();
   };
-  const earlier = button("Show what is before", load(() => Math.max(0, from - WINDOW), () => from, (more) => {
+  const earlier = button("Show earlier text", load(() => Math.max(0, from - WINDOW), () => from, (more) => {
     text = more.text + text;
     from = more.start_char;
   }), { class: "more" });
-  const later = button("Show what follows", load(() => next, () => next + WINDOW, (more) => {
+  const later = button("Show later text", load(() => next, () => next + WINDOW, (more) => {
     text += more.text;
     next = more.next_start;
   }), { class: "more" });
@@ -93,7 +93,7 @@ function toolbar(note, edit) {
   return h("p", { class: "actions" }, button("Edit", attempt(edit), { "data-edit": true, "aria-keyshortcuts": "e" }), button("Delete", attempt(() => moveToTrash(note)), { "data-delete": true, "aria-keyshortcuts": "Delete" }), button("Copy text", attempt(copy)));
 }
 
-/** Bring a mark into the upper half of the pane, without moving the page behind it. */
+/** Scroll the pane to show a mark in its upper half, without scrolling the page. */
 function scrollTo(pane, mark) {
   if (mark) pane.scrollTop += mark.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
   else pane.scrollTop = 0;
@@ -113,8 +113,8 @@ export async function showNote(pane, id, at, signal) {
     return;
   }
   const name = h("h2", { dir: "auto", class: note.title ? null : "hidden" }, plain(nameOf({ ...note, text: note.title ?? text.textContent })));
-  const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Found by its words so far; it will be found by meaning once it is embedded.");
-  const replaced = note.replaced_by && h("div", { class: "notice" }, "It was decided that another note holds instead of this one.", newerLink(note.replaced_by, "Open the newer one"));
+  const pending = note.index_state === "pending" && h("p", { class: "notice" }, "Not embedded yet: search finds it by words, and soon also by meaning.");
+  const replaced = note.replaced_by && h("div", { class: "notice" }, "This note was replaced by a newer one.", newerLink(note.replaced_by, "Open the newer one"));
   const body = h("div", { class: "body" });
   const tools = h("div", {});
   const read = () => {

@@ -1,4 +1,4 @@
-// Pairs of memories that may repeat or contradict each other: a person decides which holds.
+// The review view: pairs of memories that may repeat or contradict each other, for a person to decide.
 
 import * as api from "./api.js";
 import { announce, button, h, line, placeholder, replace } from "./dom.js";
@@ -9,13 +9,13 @@ import { changed, toast } from "./toast.js";
 import { versus } from "./versus.js";
 
 const PAGE = 20;
-const RELATIONS = { other: "A newer value", conflict: "They disagree", same: "Nearly the same" };
-const STATES = { confirmed: "Confirmed: the newer one holds", rejected: "Rejected: both hold" };
-const DONE = { confirm: "Confirmed: the newer one holds, the older one ranks behind it.", reject: "Rejected: both hold." };
+const RELATIONS = { other: "A newer value", conflict: "They contradict each other", same: "Nearly the same" };
+const STATES = { confirmed: "Confirmed: the newer one is valid", rejected: "Rejected: both are valid" };
+const DONE = { confirm: "Confirmed: the newer one is valid, the older one ranks below it.", reject: "Rejected: both are valid." };
 
-let focusAt = null; // the place in the list that gets the focus when the list was drawn again
+let focusAt = null; // index of the row to focus when the list is redrawn
 
-/** Decide about a pair, with a way back; the focus goes to the pair that takes its place. */
+/** Decide about a pair, with an undo; the focus moves to the next pair. */
 async function decide(review, decision) {
   const rows = [...document.querySelectorAll(".review")];
   focusAt = rows.findIndex((row) => row.dataset.review === review.review_id);
@@ -25,11 +25,11 @@ async function decide(review, decision) {
     return toast(problem.message);
   }
   changed();
-  if (decision === "undo") return toast("Undone. It waits again.");
+  if (decision === "undo") return toast("Undone. The pair is open again.");
   toast(DONE[decision], async () => {
     await api.decide(review.review_id, "undo");
     changed();
-    return "Undone. It waits again.";
+    return "Undone. The pair is open again.";
   });
 }
 
@@ -60,8 +60,8 @@ function reviewsList(state, signal) {
     focusAt = null;
     announce(`${items.length} shown`);
   };
-  const waiting = () => placeholder("Nothing waits for you", "When a memory is stored that says something else about the same thing as an older one, disagrees with it, or nearly repeats it, the pair appears here. You decide which one holds; nothing is deleted.");
-  const decided = () => placeholder("Nothing was decided yet", "What you confirm or reject is listed here, and can be undone at any time.");
+  const waiting = () => placeholder("Nothing to review", "When a new memory changes, contradicts or nearly repeats an older one, the pair appears here. You decide which one is valid; nothing is deleted.");
+  const decided = () => placeholder("Nothing has been decided yet", "Pairs that you confirm or reject are listed here, and can be undone at any time.");
   return pagedList({ load, label: "Reviews", place, empty: state === "waiting" ? waiting : decided });
 }
 
@@ -75,7 +75,7 @@ export function show(main, params, signal) {
     main,
     h("h1", {}, "Review"),
     h("nav", { class: "tabs", "aria-label": "State" }, tab("", "Waiting"), tab("decided", "Decided")),
-    h("p", { class: "muted summary" }, "Confirm: the newer one holds, and the older one ranks behind it. Reject: both hold. Both stay stored either way."),
+    h("p", { class: "muted summary" }, "Confirm: the newer one is valid, and the older one ranks below it. Reject: both are valid. Both stay stored either way."),
     list,
   );
   draw();

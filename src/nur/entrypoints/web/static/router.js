@@ -1,6 +1,6 @@
-// Where the page is: `#/view?name=value`. `open` names the note beside the view, `at` its passages.
+// The page's address: `#/view?name=value`. `open` is the id of the open note, `at` its passages.
 
-/** The view and its parameters in an address. */
+/** Parse an address into its view and parameters. */
 export function parse(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   return { view: path || "search", params: Object.fromEntries(new URLSearchParams(query)) };
@@ -8,15 +8,15 @@ export function parse(hash) {
 
 /** The address of a view. */
 export function href(view, params = {}) {
-  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const query = new URLSearchParams(given).toString();
+  const nonEmpty = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const query = new URLSearchParams(nonEmpty).toString();
   return `#/${view}${query ? `?${query}` : ""}`;
 }
 
-/** Where the page is now. */
+/** The current view and parameters. */
 export const here = () => parse(location.hash);
 
-/** Go to a view; `replace` leaves no step behind in the history. */
+/** Go to a view; `replace` adds no entry to the history. */
 export function go(view, params, { replace = false } = {}) {
   const target = href(view, params);
   if (target === location.hash) return;
@@ -28,19 +28,19 @@ export function go(view, params, { replace = false } = {}) {
   }
 }
 
-/** The address of the current view with a note open beside it. */
+/** The address of the current view with this note open. */
 export function opened(id, spans = []) {
   const { view, params } = here();
   return href(view, { ...params, open: id, at: spans.map(([start, end]) => `${start}-${end}`).join(",") });
 }
 
-/** The address of the current view alone. */
+/** The address of the current view without an open note. */
 export function closed() {
   const { view, params } = here();
   return href(view, { ...params, open: "", at: "" });
 }
 
-/** The spans that `at` names. */
+/** Parse the spans of `at`. */
 export function spansOf(at = "") {
   return [...at.matchAll(/(\d+)-(\d+)/g)].map(([, start, end]) => [Number(start), Number(end)]);
 }

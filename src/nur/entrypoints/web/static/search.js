@@ -1,4 +1,4 @@
-// Search as you type.
+// The search view: results as you type.
 
 import * as api from "./api.js";
 import { announce, button, failure, h, placeholder, plain, replace } from "./dom.js";
@@ -11,14 +11,14 @@ import { versus } from "./versus.js";
 import { whyPanel } from "./why.js";
 
 const TOP = 20;
-const CONTEXT_CHARACTERS = 900; // of passages and what stands around them, in the whole answer: more would pad the best ones
-const LEAST_CHARACTERS = 40; // of a further passage that is worth marking
+const CONTEXT_CHARACTERS = 900; // of all passages with their context; more would only pad the best ones
+const LEAST_CHARACTERS = 40; // a further passage shorter than this is not marked
 const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
-const LESS_LIKELY = 0.4; // of the first result's score
+const LESS_LIKELY = 0.4; // share of the first result's score below which results are marked as less likely
 const OUTDATED = { decided: "Replaced: open the newer one", value: "An older value: open the newer one", update: "Changed since: open the newer one" };
 const SHOWN_AROUND = 220; // characters of context before and after a passage
 
-/** The best passage with what stands around it, as nodes. */
+/** The best passage with its context, as nodes. */
 function inContext(item) {
   const passage = item.snippet ?? "";
   const around = item.stitched?.text.split(BOUNDARY).find((part) => part.includes(passage));
@@ -31,19 +31,19 @@ function inContext(item) {
   return [from > 0 && "… ", ...nodes, to < around.length && " …"];
 }
 
-/** Where the passages of an item are; a further one must be worth marking. */
+/** Spans of an item's passages, without further passages that are too short to mark. */
 function spansOf(item) {
   return item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= LEAST_CHARACTERS);
 }
 
-/** That another result holds instead of this one, and a link to it. */
+/** A link to the newer note of an outdated result; null for other results. */
 function outdated(item, answer) {
   if (!item.newer) return null;
-  const holds = answer.items.find((other) => other.note_id === item.newer.note_id);
-  return newerLink(item.newer.note_id, OUTDATED[item.newer.rule] ?? OUTDATED.decided, holds ? spansOf(holds) : []);
+  const newer = answer.items.find((other) => other.note_id === item.newer.note_id);
+  return newerLink(item.newer.note_id, OUTDATED[item.newer.rule] ?? OUTDATED.decided, newer ? spansOf(newer) : []);
 }
 
-/** Quotes that disagree, side by side. */
+/** Contradicting quotes, side by side. */
 function disagreements(answer) {
   return answer.conflicts.map(([one, other]) => {
     const label = (quote, name) => h("a", { href: opened(quote.note_id, [[quote.start_char, quote.end_char]]) }, name);
@@ -63,11 +63,11 @@ function hitRow(item, answer) {
     why.setAttribute("aria-expanded", String(!panel.hidden));
     if (!panel.children.length) whyPanel(panel, answer, item);
   }
-  const same = item.duplicates.length ? h("span", {}, ` · stands for ${counted(item.duplicates.length, "note that says", "notes that say")} the same`) : null;
+  const same = item.duplicates.length ? h("span", {}, ` · includes ${counted(item.duplicates.length, "duplicate")}`) : null;
   return h("li", { class: "row hit" }, head, h("p", { class: "meta" }, facts(item), same, why), outdated(item, answer), panel);
 }
 
-/** The results in order; where they become much weaker than the first, a line says so. */
+/** The results in order, with a divider before those that are much weaker than the first. */
 function hitRows(answer) {
   const weak = answer.items.findIndex((item) => item.score < answer.items[0].score * LESS_LIKELY);
   const rows = answer.items.map((item) => hitRow(item, answer));
@@ -76,18 +76,18 @@ function hitRows(answer) {
 }
 
 function summary(answer) {
-  const found = counted(answer.items.length, "result");
-  const sure = answer.confidence === null || !answer.items.length ? "" : ` · ${percent(answer.confidence)} sure that the first one answers`;
-  return `${found}${sure}`;
+  const count = counted(answer.items.length, "result");
+  const confidence = answer.confidence === null || !answer.items.length ? "" : ` · ${percent(answer.confidence)} confidence in the first one`;
+  return `${count}${confidence}`;
 }
 
 function nothing(answer, params) {
   if (answer.reason === "nothing_stored") return placeholder("Nothing is stored here yet", "Add a note, or drop a file anywhere on this page.");
-  return placeholder("Nothing found", answer.notice ?? "Nothing stored answers this. Other words, or fewer filters, may help.", h("p", {}, h("a", { href: `#/explain?id=${answer.search_id}` }, "See what was considered")), (params.kind || Object.keys(filtersOf(params).filters).length > 0) && h("p", {}, h("a", { href: `#/search?q=${encodeURIComponent(params.q)}` }, "Search without filters")));
+  return placeholder("Nothing found", answer.notice ?? "No stored note answers this. Other words, or fewer filters, may help.", h("p", {}, h("a", { href: `#/explain?id=${answer.search_id}` }, "See what was considered")), (params.kind || Object.keys(filtersOf(params).filters).length > 0) && h("p", {}, h("a", { href: `#/search?q=${encodeURIComponent(params.q)}` }, "Search without filters")));
 }
 
 function answerNodes(answer, params) {
-  const warning = answer.degraded.length ? h("p", { class: "notice", role: "status" }, answer.notice ?? `Not everything answered: ${answer.degraded.join(", ")}.`) : null;
+  const warning = answer.degraded.length ? h("p", { class: "notice", role: "status" }, answer.notice ?? `Search is incomplete; not available: ${answer.degraded.join(", ")}.`) : null;
   if (!answer.items.length) return [warning, nothing(answer, params)];
   const weak = !warning && answer.notice ? h("p", { class: "notice" }, answer.notice) : null;
   const bottom = h("p", { class: "meta" }, h("a", { href: `#/explain?id=${answer.search_id}` }, "All candidates of this search"));
@@ -102,27 +102,27 @@ async function recent(signal) {
     const page = await api.listNotes({ limit: 30, cursor }, signal);
     return { rows: page.notes.map((note) => noteRow(note)), next: page.next_cursor };
   };
-  return [h("p", { class: "meta summary" }, `${counted(total, "note")} stored. Newest first:`), pagedList({ load, label: "Newest notes", empty: () => placeholder("Nothing to show", "What is stored has expired or is hidden.") })];
+  return [h("p", { class: "meta summary" }, `${counted(total, "note")} stored. Newest first:`), pagedList({ load, label: "Newest notes", empty: () => placeholder("Nothing to show", "All stored notes have expired or are hidden.") })];
 }
 
-/** Show other results; the focus stays on the item that it was on. */
-function renew(results, nodes) {
+/** Replace the results; the focus stays on the same item. */
+function redraw(results, nodes) {
   const item = results.contains(document.activeElement) && document.activeElement.dataset.item;
   replace(results, nodes);
   if (item) results.querySelector(`[data-item="${CSS.escape(item)}"]`)?.focus({ preventScroll: true });
 }
 
-/** The search view; `update` is called while the query is typed. */
+/** The search view; `update` is called as the query is typed. */
 export function show(main, params, signal) {
   const results = h("div", { id: "results" });
   const bar = h("div", {});
   replace(main, h("h1", { class: "hidden" }, "Search"), bar, results);
-  let asked = null;
+  let running = null;
 
   async function ask(now) {
-    asked?.abort();
-    asked = new AbortController();
-    const stop = AbortSignal.any([signal, asked.signal]);
+    running?.abort();
+    running = new AbortController();
+    const stop = AbortSignal.any([signal, running.signal]);
     results.setAttribute("aria-busy", "true");
     try {
       if (!now.q?.trim()) {
@@ -132,7 +132,7 @@ export function show(main, params, signal) {
         announce("");
       } else {
         const answer = await api.search({ query: now.q, top_k: TOP, payload: "l1", max_chars: CONTEXT_CHARACTERS, ...filtersOf(now) }, stop);
-        renew(results, answerNodes(answer, now));
+        redraw(results, answerNodes(answer, now));
         announce(answer.items.length ? counted(answer.items.length, "result") : "Nothing found");
       }
       results.removeAttribute("aria-busy");

@@ -1,10 +1,10 @@
-// The page's own settings, kept in this browser, and the server's, shown.
+// The settings view: the page's own settings, stored in this browser, and the server's, read-only.
 
 import * as api from "./api.js";
 import { button, failure, h, line, replace } from "./dom.js";
 import { keysAreOff, setKeysOff, showKeys } from "./keys.js";
 
-const THEMES = { "": "as the system has it", light: "light", dark: "dark" };
+const THEMES = { "": "same as the system", light: "light", dark: "dark" };
 
 function setTheme(theme) {
   if (theme) localStorage.setItem("nur.theme", theme);
@@ -21,7 +21,7 @@ function themeChoice() {
 
 function keysChoice() {
   const box = h("input", { type: "checkbox", checked: !keysAreOff(), onchange: () => setKeysOff(!box.checked) });
-  return h("fieldset", {}, h("legend", {}, "Keyboard"), h("label", { class: "check" }, box, "Single keys do things (such as / for search)"), h("p", { class: "actions" }, button("Show the keys", showKeys)));
+  return h("fieldset", {}, h("legend", {}, "Keyboard"), h("label", { class: "check" }, box, "Use single-key shortcuts (such as / for search)"), h("p", { class: "actions" }, button("Show the shortcuts", showKeys)));
 }
 
 function lockChoice() {

@@ -1,4 +1,4 @@
-// Texts, their marked passages, numbers and dates, as people read them.
+// Format texts with marked passages, numbers and dates.
 
 import { h } from "./dom.js";
 
@@ -10,7 +10,7 @@ export const KINDS = {
   event: { one: "Event", many: "Events" },
 };
 
-/** What can happen to a note. */
+/** Labels of the changes of a note. */
 export const CHANGES = {
   created: "Created",
   replaced: "Replaced",
@@ -19,12 +19,12 @@ export const CHANGES = {
   restored: "Restored",
   purged: "Erased",
   superseded: "Superseded",
-  reinstated: "Holds again",
+  reinstated: "Valid again",
 };
 
-/** Where code point offsets lie in a JavaScript string, which counts UTF-16 units. `offsets` ascend. */
+/** Convert ascending code point offsets to positions in a JavaScript string, which counts UTF-16 units. */
 export function positions(text, offsets) {
-  const found = [];
+  const result = [];
   let points = 0;
   let units = 0;
   for (const offset of offsets) {
@@ -32,12 +32,12 @@ export function positions(text, offsets) {
       units += text.codePointAt(units) > 0xffff ? 2 : 1;
       points += 1;
     }
-    found.push(units);
+    result.push(units);
   }
-  return found;
+  return result;
 }
 
-/** Spans in order, overlapping ones joined. */
+/** The spans sorted, with overlapping ones merged. */
 export function joined(spans) {
   const result = [];
   for (const [start, end] of [...spans].sort((a, b) => a[0] - b[0])) {
@@ -48,7 +48,7 @@ export function joined(spans) {
   return result;
 }
 
-/** A text with spans of UTF-16 positions marked, as nodes; the mark with `best` inside has that class. */
+/** A text as nodes, with `spans` (UTF-16 positions) marked; the mark around position `best` has the class best. */
 export function marked(text, spans, best = null) {
   const nodes = [];
   let from = 0;
@@ -71,7 +71,7 @@ const NUMBER = new Intl.NumberFormat();
 export const date = (moment) => DATE.format(new Date(moment));
 export const dateTime = (moment) => DATE_TIME.format(new Date(moment));
 export const day = (moment) => DAY.format(new Date(moment));
-/** The day of a moment here, and a day that the server names, both as 2026-05-07. */
+/** The local day of a moment, in the server's format: 2026-05-07. */
 export const dayOf = (moment) => new Date(moment).toLocaleDateString("sv-SE");
 const midnight = (isoDay) => new Date(`${isoDay}T00:00:00`);
 export const dayName = (isoDay) => DAY.format(midnight(isoDay));
@@ -80,12 +80,12 @@ export const dayRange = (first, last) => DATE.formatRange(midnight(first), midni
 export const number = (value) => NUMBER.format(value);
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
-/** A date as a `<time>`, with the exact moment in its title. */
+/** A date as a `<time>` element, with the exact time in its title. */
 export function when(moment, shown = date) {
   return h("time", { datetime: moment, title: dateTime(moment) }, shown(moment));
 }
 
-/** The time of day as a `<time>`, with the exact moment in its title. */
+/** The time of day as a `<time>` element, with the exact time in its title. */
 export function time(moment) {
   return when(moment, (one) => TIME.format(new Date(one)));
 }

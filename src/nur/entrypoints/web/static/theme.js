@@ -3,5 +3,5 @@ try {
   const chosen = localStorage.getItem("nur.theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 } catch {
-  // Storage is blocked: the system's theme it is.
+  // Storage is blocked: keep the system's theme.
 }

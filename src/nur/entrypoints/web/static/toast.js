@@ -1,14 +1,14 @@
-// What was just done, and how to undo it. It stays until it is dismissed or something else is done.
+// A message about the last action, with an undo button. It stays until it is dismissed or replaced.
 
 import { button, replace } from "./dom.js";
 
 const box = () => document.getElementById("toast");
 let undo = null;
 
-/** Say what was done; `undoing` takes it back. */
-export function toast(message, undoing = null) {
-  undo = undoing;
-  const actions = [undoing && button("Undo", undoLast, { class: "undo", "aria-keyshortcuts": "u" }), button("×", dismiss, { class: "quiet", "aria-label": "Dismiss" })];
+/** Show what was done; `undoAction` reverts it. */
+export function toast(message, undoAction = null) {
+  undo = undoAction;
+  const actions = [undoAction && button("Undo", undoLast, { class: "undo", "aria-keyshortcuts": "u" }), button("×", dismiss, { class: "quiet", "aria-label": "Dismiss" })];
   replace(box(), message, " ", actions);
   box().hidden = false;
 }
@@ -18,19 +18,19 @@ export function dismiss() {
   box().hidden = true;
 }
 
-/** Take back what was done last, if it can be. */
+/** Undo the last action, if possible. */
 export async function undoLast() {
-  const undoing = undo;
-  if (!undoing) return;
+  const action = undo;
+  if (!action) return;
   dismiss();
   try {
-    toast(await undoing());
+    toast(await action());
   } catch (problem) {
     toast(`Not undone: ${problem.message}`);
   }
 }
 
-/** Tell the views that something stored has changed. */
+/** Notify the views that a note has changed. */
 export function changed() {
   document.dispatchEvent(new CustomEvent("nur:changed"));
 }

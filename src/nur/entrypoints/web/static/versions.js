@@ -1,4 +1,4 @@
-// The texts that a note had before; any of them can be made the current one again.
+// Previous versions of a note; any of them can be restored.
 
 import * as api from "./api.js";
 import { button, failure, h, replace } from "./dom.js";
@@ -16,7 +16,7 @@ function versionRow(note, version) {
     try {
       const receipt = await api.restoreVersion(note.note_id, version.version, note.revision);
       changed();
-      toast(`Version ${version.version} is the current text again.`, async () => {
+      toast(`Version ${version.version} restored.`, async () => {
         await api.restoreVersion(note.note_id, note.version, receipt.revision);
         changed();
         return "Undone.";
@@ -29,7 +29,7 @@ function versionRow(note, version) {
   return h("li", {}, h("p", { class: "actions" }, h("strong", {}, `Version ${version.version}`), h("span", { class: "muted" }, `${until} · ${counted(version.characters, "character")}`), !version.current && show, !version.current && restore), text);
 }
 
-/** A box with the versions of a note; they are loaded when it is opened. */
+/** A box with the versions of a note, loaded when it is opened. */
 export function versionsBox(note) {
   if (note.version < 2) return null;
   const list = h("ol", { class: "versions" });

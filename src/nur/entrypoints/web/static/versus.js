@@ -1,18 +1,18 @@
-// Two texts side by side, with what differs marked.
+// Two texts side by side, with their differences marked.
 
 import { h } from "./dom.js";
 import { marked } from "./text.js";
 
 const WORDS = /\s+|[^\s]+/g;
 
-/** How many of the first words two lists share. */
+/** Number of leading words that two lists share. */
 function shared(one, other) {
   let count = 0;
   while (count < one.length && count < other.length && one[count] === other[count]) count += 1;
   return count;
 }
 
-/** The span of each text that lies between their common beginning and their common end; words are whole. */
+/** The span of each text between their common beginning and common end, in whole words. */
 export function differing(one, other) {
   const [a, b] = [one, other].map((text) => text.match(WORDS) ?? []);
   const before = shared(a, b);
@@ -21,7 +21,7 @@ export function differing(one, other) {
   return [a, b].map((words) => [length(words.slice(0, before)), length(words.slice(0, words.length - after))]);
 }
 
-/** `[label, text]` twice, as two quotes; a label is a string or nodes. Without `marks` nothing is marked. */
+/** Two `[label, text]` pairs as quotes; a label is a string or nodes. Without `marks` nothing is marked. */
 export function versus([[firstLabel, first], [secondLabel, second]], { marks = true } = {}) {
   const [inFirst, inSecond] = differing(first, second);
   const side = (label, text, [start, end]) => h("figure", {}, h("figcaption", { class: "meta" }, label), h("blockquote", { dir: "auto" }, marks && end > start ? marked(text, [[start, end]]) : text));

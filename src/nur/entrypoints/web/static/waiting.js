@@ -1,17 +1,17 @@
-// How many pairs wait for a decision, shown in the navigation.
+// The number of pairs to review, shown in the navigation.
 
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
 
-const MOST = 100; // the largest page
+const MOST = 100; // the largest page that the server returns
 
-/** Show in the navigation how many pairs wait. */
+/** Show the number of pairs to review in the navigation. */
 export async function countWaiting(badge) {
   try {
     const { reviews, next_after: more } = await api.reviews({ state: "waiting", limit: MOST });
     replace(badge, `${reviews.length}${more ? "+" : ""}`, h("span", { class: "hidden" }, " waiting"));
     badge.hidden = !reviews.length;
   } catch {
-    badge.hidden = true; // the view itself says what is wrong
+    badge.hidden = true; // the view itself shows the error
   }
 }

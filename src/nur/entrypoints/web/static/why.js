@@ -1,4 +1,4 @@
-// Why a result was returned: its scores as bars, and the sentence that the server has about it.
+// Why a result was returned: its scores as bars, and the server's explanation.
 
 import * as api from "./api.js";
 import { failure, h, replace } from "./dom.js";
@@ -6,14 +6,14 @@ import { meter } from "./charts.js";
 
 const RANKERS = { lexical: "words", dense: "meaning" };
 
-function places(ranks) {
-  const parts = Object.entries(ranks).map(([ranker, rank]) => `place ${rank} by ${RANKERS[ranker] ?? ranker}`);
+function rankText(ranks) {
+  const parts = Object.entries(ranks).map(([ranker, rank]) => `rank ${rank} by ${RANKERS[ranker] ?? ranker}`);
   return parts.length ? `Found at ${parts.join(" and ")}.` : "";
 }
 
 /** Fill the panel under a result. */
 export async function whyPanel(panel, answer, item) {
-  replace(panel, h("p", { class: "muted" }, "Looking it up …"));
+  replace(panel, h("p", { class: "muted" }, "Loading …"));
   try {
     const { note } = await api.explain(answer.search_id, item.note_id);
     const best = note.candidates[0] ?? {};
@@ -21,7 +21,7 @@ export async function whyPanel(panel, answer, item) {
     replace(
       panel,
       h("dl", { class: "meters" }, bars.filter(([, value]) => value !== undefined && value !== null && value !== 0).map(([label, value]) => meter(label, value))),
-      h("p", {}, places(item.ranks)),
+      h("p", {}, rankText(item.ranks)),
       h("p", { class: "muted" }, note.why),
     );
   } catch (problem) {
