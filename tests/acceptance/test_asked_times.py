@@ -78,3 +78,16 @@ async def test_a_time_that_is_none_is_refused(open_door: OpenDoor) -> None:
         assert await nur.refusal("memory_search", query="boat", when="blue") == message
         assert await nur.refusal("hybrid_search", query="boat", when="blue") == message
         assert "blue" in await nur.text("memory_search", query="boat", when="2026")
+
+
+async def test_a_date_anywhere_in_a_long_text_is_no_answer_to_when() -> None:
+    filler = " The harbour office counts nets, ropes, lamps and barrels every quarter." * 9
+    ends = ("The lease ends on 3 May 2024.", "The lease ends on some good day.")
+    async with open_rest(nur_timezone="UTC") as rest:
+        texts = [f"The boat was repaired.{length} {end}" for length in ("", filler) for end in ends]
+        ids = [(await rest.ok("POST", "/v2/notes", {"text": text}))["note_id"] for text in texts]
+        answer = await rest.ok("POST", "/v2/searches", {"query": "When was the boat repaired?", "top_k": 4})
+        scores = {item["note_id"]: item["score"] for item in answer["items"]}
+        short, short_undated, long, long_undated = (scores[note_id] for note_id in ids)
+        assert short - short_undated > 0.04  # it names the time of what it says
+        assert abs(long - long_undated) < 0.02

@@ -27,6 +27,10 @@ _IN_CHUNK = and_(_times.start_char >= _chunks.start_offset, _times.start_char < 
 _audit = audit_log.c
 
 
+LONGEST_DATED = 600
+"""Characters of a chunk up to which the times that it names count for it."""
+
+
 def by_time(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> list[ChunkKey]:
     """Chunks in the question's time windows: those with its words, best first, then the latest."""
     matching = and_(chunks_matching(query.where, query.now), _in_windows(query.windows))
@@ -54,13 +58,18 @@ def in_window(
         .where(_chunks.chunk_key.in_(keys), or_(*map(_said_in, windows)))
     )
     return frozenset(map(ChunkKey, connection.execute(said).scalars())) | _naming(
-        connection, keys, or_(*map(_names, windows))
+        connection, _short(views), or_(*map(_names, windows))
     )
 
 
 def dated(connection: Connection, views: Sequence[ScoringView]) -> frozenset[ChunkKey]:
-    """Candidates that name any time."""
-    return _naming(connection, [view.chunk_key for view in views], None)
+    """Short candidates that name any time."""
+    return _naming(connection, _short(views), None)
+
+
+def _short(views: Sequence[ScoringView]) -> list[ChunkKey]:
+    """Long chunks nearly always name some time, most often another one than that of the piece that matches."""
+    return [view.chunk_key for view in views if view.characters <= LONGEST_DATED]
 
 
 def _naming(

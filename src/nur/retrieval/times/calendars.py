@@ -19,6 +19,16 @@ SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 MOST_MONTHS_AHEAD = 4
 
 
+#: Words for a part of a period: which part, of how many equal ones.
+_PARTS = {
+    "first half": (0, 2),
+    "second half": (1, 2),
+    **dict.fromkeys(("early", "beginning", "start"), (0, 3)),
+    **dict.fromkeys(("mid", "middle"), (1, 3)),
+    **dict.fromkeys(("late", "end"), (2, 3)),
+}
+
+
 def days(first: date, count: int = 1, grain: Grain = Grain.DAY) -> TimeWindow:
     """`count` days from `first` on."""
     return TimeWindow(first, first + count * DAY, grain)
@@ -85,11 +95,12 @@ def year_of_month(number: int, said: date, *, ahead: bool) -> int:
     return said.year + (said.month - 1 + gap) // MONTHS_IN_YEAR
 
 
-def third(window: TimeWindow, part: str) -> TimeWindow:
-    """The early, mid or late third of a window."""
-    length = (window.end - window.first) // 3
-    first = window.first + {"early": 0, "mid": 1, "late": 2}[part] * length
-    return TimeWindow(first, window.end if part == "late" else first + length, window.grain)
+def part_of(window: TimeWindow, part: str) -> TimeWindow:
+    """A part of a window: its first or second half, or its first, middle or last third."""
+    index, count = _PARTS[part]
+    length = (window.end - window.first) // count
+    first = window.first + index * length
+    return TimeWindow(first, window.end if index == count - 1 else first + length, window.grain)
 
 
 def _month_start(year_: int, number: int) -> date:

@@ -28,8 +28,11 @@ _WEEKDAY = rf"({'|'.join(WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)
 _FULL_WEEKDAY = rf"({'|'.join(WEEKDAYS)})"
 _SEASON = r"(spring|summer|fall|autumn|winter)"
 _YEAR = r"((?:19|20)\d\d)"
+_OF_YEAR = rf"(?:(?: of|,)? {_YEAR})?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _PART = r"(?:(early|mid|late)(?: in)?[ -])?"
+_PART_OF = r"(?:the )?((?:first|second) half|beginning|start|middle|end) of"
+_TO = r"(?:to|till|until|through|[-–])"
 _UNIT = r"(day|week|weekend|month|year|decade)s?"
 _ABOUT = r"(?:about |around |almost |nearly |over |more than |roughly )?"
 
@@ -49,6 +52,7 @@ _NEAR = r"(this past|this coming|this|last|past|next|coming|upcoming)"
 _BEFORE_YEAR = r"(?:in|since|during|of|by|from|until|around|year|early|late|mid)"
 _NO_NOUN = r"(?= (?:after|for|at|with|and|to|in|when|but)\b|[.,;!?)]|$)"
 _NO_YEAR = r"(?!(?: of|,)? \d)"  # a rule with day or year reads that
+_NO_DAY = r"(?! ?\d)"
 _NO_DATE = rf"(?!,? (?:the )?(?:\d|{'|'.join(MONTHS)}))"
 _UNSURE_MONTHS = r"(?:in|since|during|until|by|from|of|through|around|for|early|mid|late)"
 
@@ -56,6 +60,14 @@ _UNSURE_MONTHS = r"(?:in|since|during|until|by|from|of|through|around|for|early|
 RULES = (
     TimeRule("day_month", rf"{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?", readings.read_day_month, is_relative=False),
     TimeRule("month_day", rf"{_MONTH} {_DAY}(?:,? {_YEAR})?(?![\d:]| ?%)", readings.read_month_day, is_relative=False),
+    TimeRule(
+        "days",
+        rf"(?:between {_DAY} and|{_DAY} ?{_TO}) ?{_DAY} {_MONTH}(?:,? {_YEAR})?",
+        readings.read_days,
+        is_relative=False,
+    ),
+    TimeRule("months", rf"(?:between|from) {_MONTH} (?:and|{_TO}) {_MONTH}{_OF_YEAR}{_NO_DAY}", readings.read_months),
+    TimeRule("part_of", rf"{_PART_OF} (?:{_MONTH}{_OF_YEAR}|{_YEAR}){_NO_DAY}", readings.read_part_of),
     TimeRule("month_year", rf"{_PART}{_MONTH}(?: of|,)? {_YEAR}", readings.read_month_year, is_relative=False),
     TimeRule(
         "day_word",
@@ -88,8 +100,9 @@ RULES = (
 )
 _RULES = {rule.name: rule for rule in RULES}
 _SHORT = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun".split()
-_OTHERS = """early mid late the day yesterday last tomorrow today tonight this about around almost nearly over more
-roughly these for in past coming upcoming next on during at since until by from of through year q1 q2 q3 q4"""
+_OTHERS = """early mid late first second beginning start middle end between the day yesterday last tomorrow today
+tonight this about around almost nearly over more roughly these for in past coming upcoming next on during at since
+until by from of through year q1 q2 q3 q4"""
 #: Every expression begins with a number or one of these words; other positions are skipped quickly.
 _BEGINNINGS = any_of([*MONTHS, *WEEKDAYS, *NUMBERS, *calendars.SEASONS, *_SHORT, *_OTHERS.split()])
 _ANY = re.compile(

@@ -14,7 +14,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING
 
 from nur.domain.derivations import Deriver, TimeRow
-from nur.domain.times import TimeMention, day_of
+from nur.domain.times import TimeMention, TimeWindow, day_of
 from nur.retrieval.text.analysis import split_words
 from nur.retrieval.times import calendars
 from nur.retrieval.times.english import AHEAD, TRIGGERS, english_times
@@ -23,11 +23,11 @@ from nur.retrieval.times.numeric import east_asian_times, numeric_times
 from nur.retrieval.times.phrases import JOINED, joined_times, spaced_times, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nur.domain.notes import Note
     from nur.domain.search import Hit, Passage
-    from nur.domain.times import TimeWindow, Zone
+    from nur.domain.times import Zone
     from nur.retrieval.times.expressions import TimeExpression
 
 
@@ -49,14 +49,21 @@ _NO_BLANKS = re.compile(r"\S+")
 _WORD = re.compile(r"\w")
 
 _ASKS_WHEN = re.compile(
-    r"\s*(?:(?:and|so|but) )?(?:when|since when|how long ago|(?:on |in )?(?:what|which) (?:date|day|week|month|year)"
+    r"(?:^|[.!?,;:–—-]\s|\band\s)\s*(?:(?:and|so|but) )?(?:"
+    r"when(?:['’]?s| (?:is|are|was|were|did|do|does|has|have|had|am|will|would|can|should)\b)"
+    r"|(?:on |in |since )?(?:what|which) (?:date|day|week|month|year)\b)"
+    r"|^\s*(?:(?:and|so|but) )?(?:when|since when|how long (?:ago|has|have)|(?:the )?dates?"
     r"|wann|seit wann|quand|depuis quand|cuándo|quando|wanneer|когда|πότε|ne zaman|kiedy|متى|कब|khi nào)\b"
-    r"|.{0,40}(?:เมื่อไร|什么时候|什麼時候|何时|いつ|언제)",
+    r"|^.{0,40}(?:เมื่อไร|什么时候|什麼時候|何时|いつ|언제)",
     re.IGNORECASE,
 )
+#: What joins two times to one period, and what starts a period that lasts.
+_RANGE = re.compile(r"\s*(?:to|until|till|through|[-–]|bis|au|à|(and|und|et))\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\b", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:since|seit|depuis|desde)\b", re.IGNORECASE)
 _YEAR_OR_MONTH = re.compile(r"\s*(\d{4})(?:-(\d\d?))?\s*")
 
-VERSION = 3
+VERSION = 4
 
 
 def find_times(text: str, said: date) -> tuple[TimeMention, ...]:
@@ -226,8 +233,26 @@ class AskedTime:
 
 def asked_time(question: str, when: str | None, today: date) -> AskedTime:
     """The time of a question; `when`, if given, replaces its periods. Relative times are counted from `today`."""
-    windows = tuple(one.window for one in find_times(question, today)) if when is None else stated_windows(when, today)
-    return AskedTime(windows, _ASKS_WHEN.match(question) is not None)
+    asks_when = _ASKS_WHEN.search(question) is not None
+    if when is not None:
+        return AskedTime(stated_windows(when, today), asks_when)
+    return AskedTime(_asked_windows(question, find_times(question, today), today), asks_when)
+
+
+def _asked_windows(question: str, mentions: Sequence[TimeMention], today: date) -> tuple[TimeWindow, ...]:
+    """The windows of a question: "between 1 and 3 May" is one, and "since May" lasts until today."""
+    windows: list[TimeWindow] = []
+    at = 0
+    for one in mentions:
+        window = one.window
+        joined = _RANGE.fullmatch(question, at, one.start_char)
+        if windows and joined and (joined[1] is None or _BETWEEN.search(question, 0, at)):
+            window = TimeWindow(min(windows.pop().first, window.first), window.end, window.grain)
+        elif _SINCE.search(question, at, one.end_char) and window.end <= today:
+            window = TimeWindow(window.first, today + calendars.DAY, window.grain)
+        windows.append(window)
+        at = one.end_char
+    return tuple(windows)
 
 
 def stated_windows(when: str, today: date) -> tuple[TimeWindow, ...]:

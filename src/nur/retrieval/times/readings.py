@@ -68,7 +68,33 @@ def read_month_year(groups: Groups, said: Said) -> TimeWindow | None:
     """Early May 2023."""
     part, month, year = groups
     window = calendars.month(int(year or 0), _month_number(month or ""))
-    return (calendars.third(window, part) if part else window) if is_likely_year(int(year or 0), said.day) else None
+    return (calendars.part_of(window, part) if part else window) if is_likely_year(int(year or 0), said.day) else None
+
+
+def read_days(groups: Groups, said: Said) -> TimeWindow | None:
+    """24 to 26 November 2026."""
+    between, first, last, month, year = groups
+    start, end = (_date(day or "", month or "", year, said) for day in (between or first, last))
+    return TimeWindow(start.first, end.end, Grain.DAY) if start and end and start.first < end.first else None
+
+
+def read_months(groups: Groups, said: Said) -> TimeWindow | None:
+    """Between April and June 2026: with both months; without a year, until the nearest such June."""
+    first, last, year = (_month_number(groups[0] or ""), _month_number(groups[1] or ""), groups[2])
+    in_year = int(year) if year else calendars.year_of_month(last, said.day, ahead=said.ahead)
+    start = calendars.month(in_year - (first > last), first)
+    return TimeWindow(start.first, calendars.month(in_year, last).end, Grain.MONTH)
+
+
+def read_part_of(groups: Groups, said: Said) -> TimeWindow | None:
+    """The second half of October; the end of 2025."""
+    part, month, year, bare_year = groups
+    if bare_year:
+        window = calendars.year(int(bare_year))
+    else:
+        number = _month_number(month or "")
+        window = calendars.month(int(year or calendars.year_of_month(number, said.day, ahead=said.ahead)), number)
+    return calendars.part_of(window, part or "") if is_likely_year(window.first.year, said.day) else None
 
 
 _DAY_WORDS = {
@@ -180,7 +206,7 @@ def read_season_year(groups: Groups, said: Said) -> TimeWindow | None:
     """Summer of 2022."""
     part, name, year = groups
     window = calendars.season(int(year or 0), name or "")
-    return (calendars.third(window, part) if part else window) if is_likely_year(int(year or 0), said.day) else None
+    return (calendars.part_of(window, part) if part else window) if is_likely_year(int(year or 0), said.day) else None
 
 
 def read_the_season(groups: Groups, said: Said) -> TimeWindow:
@@ -196,7 +222,7 @@ def read_bare_month(groups: Groups, said: Said) -> TimeWindow:
     part, month = groups
     number = _month_number(month or "")
     window = calendars.month(calendars.year_of_month(number, said.day, ahead=said.ahead), number)
-    return calendars.third(window, part) if part else window
+    return calendars.part_of(window, part) if part else window
 
 
 def read_bare_year(groups: Groups, said: Said) -> TimeWindow | None:
@@ -209,7 +235,7 @@ def read_decade(groups: Groups, _said: Said) -> TimeWindow | None:
     """The 1990s."""
     part, number = groups
     window = calendars.year(int(number or 0), 10, Grain.DECADE)
-    return calendars.third(window, part) if part else window
+    return calendars.part_of(window, part) if part else window
 
 
 def read_day_of_month(groups: Groups, said: Said) -> TimeWindow:
