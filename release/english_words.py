@@ -1,16 +1,21 @@
 """Generate `src/nur/data/english_words.tsv.gz`: common words of other languages with their two nearest English words.
 
 The multilingual sentence model (Universal Sentence Encoder, Apache-2.0; see NOTICE) compares single words across
-languages. Common words come from the model's vocabulary and from the word lists of pyspellchecker (MIT). Takes about
-five minutes of CPU, and needs the package nur-memory-models:
+languages. Common words come from the model's vocabulary and from the word lists of pyspellchecker (MIT). Languages that
+the model does not know have lists in `release/words`. Takes about five minutes of CPU, and needs the package
+nur-memory-models:
 
-    uv run --with pyspellchecker==0.9.1 --with ./models python release/english_words.py
+    uv run --with pyspellchecker==0.9.1 --with ./models python -m release.english_words
+
+With a file name, the words of the model are kept in that file, or read from it if it exists: after a change of the
+lists this takes seconds.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import sys
 import unicodedata
 from collections import Counter
 from importlib import resources
@@ -20,10 +25,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import regex
 
+from nur.adapters.local.english_words import WORD
 from nur.adapters.sentences.package import model_file
 from nur.adapters.sentences.unigram import Unigrams
 from nur.adapters.sentences.universal import UniversalEncoder
 from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS
+from release.word_lists import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,22 +55,35 @@ ENGLISH_SHARE = 2e-6  #: minimum share of all English words for a target
 FOREIGN_SHARE = 1e-7  #: a word with a smaller share in English is not an English word
 TIMES_RARER = 20  #: nor is a word this many times rarer in English than in another language
 LEAST_OF_ELSEWHERE = 0.5  #: minimum ratio of a target's share in English to its share in another language
+COMMON_SHARE = 1e-5  #: a listed word with a larger share in another language is left to that language
 
 _WORD = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{M}]{3,}")
 _PLAIN = regex.compile(r"[a-z]{3,}")
 
 
-def main() -> None:
-    """Find the nearest English words of all words, and write the table."""
+def main(kept: Path | None = None) -> None:
+    """Write the table: the words of the model, then the listed words, which win."""
+    shares = {language: _shares(language) for language in ("en", *LANGUAGES)}
+    if kept and kept.exists():
+        table = _unpacked(kept.read_bytes())
+    else:
+        table = _words_of_model(shares)
+        if kept:
+            kept.write_bytes(_packed(table))
+    listed = {word: english for word, english in read_all().items() if _is_unambiguous(word, shares)}
+    OUTPUT.write_bytes(_packed({word: near for word, near in table.items() if word not in FUNCTION_WORDS} | listed))
+
+
+def _words_of_model(shares: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """Words that the model knows, each with its nearest English words."""
     model = model_file("use", "sp.model")
     encoder = UniversalEncoder(model_file("use", "weights.npz"), model)
     whole = _whole_words(Unigrams.from_model(model))
-    shares = {language: _shares(language) for language in ("en", *LANGUAGES)}
     listed = [word for language in LANGUAGES for word in list(shares[language])[:MOST_WORDS]]
     words = [word for word in dict.fromkeys([*whole, *listed, *list(shares["en"])[:MOST_ENGLISH]]) if _is_word(word)]
     vectors = _vectors(encoder, [whole.get(word, word) for word in words])
     english = {word: shares["en"].get(word, 0.0) for word in words}
-    elsewhere = {word: max(shares[one].get(word, 0.0) for one in LANGUAGES) for word in words}
+    elsewhere = {word: _share_elsewhere(word, shares) for word in words}
     targets = [at for at, word in enumerate(words) if _is_target(word, english[word], elsewhere[word])]
     sources = [at for at, word in enumerate(words) if _is_foreign(word, english[word], elsewhere[word])]
     found = _nearest(vectors[sources], vectors[targets])
@@ -72,8 +92,15 @@ def main() -> None:
         if margin >= (LEAST_MARGIN if words[at] in whole else LEAST_MARGIN_OF_PARTS):
             name = unicodedata.normalize("NFC", words[at]).casefold()
             table.setdefault(name, " ".join(words[targets[index]] for index in near))
-    lines = "".join(f"{word}\t{near}\n" for word, near in sorted(table.items()))
-    OUTPUT.write_bytes(gzip.compress(lines.encode(), mtime=0))
+    return table
+
+
+def _packed(table: Mapping[str, str]) -> bytes:
+    return gzip.compress("".join(f"{word}\t{near}\n" for word, near in sorted(table.items())).encode(), mtime=0)
+
+
+def _unpacked(packed: bytes) -> dict[str, str]:
+    return dict(line.split("\t", 1) for line in gzip.decompress(packed).decode().splitlines())
 
 
 def _whole_words(tokens: Unigrams) -> Mapping[str, str]:
@@ -104,6 +131,17 @@ def _is_target(word: str, english: float, elsewhere: float) -> bool:
 
 def _is_foreign(word: str, english: float, elsewhere: float) -> bool:
     return (english < FOREIGN_SHARE or elsewhere > TIMES_RARER * english) and word not in FUNCTION_WORDS
+
+
+def _is_unambiguous(word: str, shares: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether a listed word is neither an English word nor a common one of another language."""
+    own = shares["en"].get(word, 0.0) < FOREIGN_SHARE and _share_elsewhere(word, shares) < COMMON_SHARE
+    return own and WORD.fullmatch(word) is not None and word not in FUNCTION_WORDS
+
+
+def _share_elsewhere(word: str, shares: Mapping[str, Mapping[str, float]]) -> float:
+    """The largest share of a word in another language than English."""
+    return max(shares[language].get(word, 0.0) for language in LANGUAGES)
 
 
 def _vectors(encoder: UniversalEncoder, words: Sequence[str]) -> Floats:
@@ -137,4 +175,4 @@ def _usual(cosines: Floats) -> Floats:
 
 
 if __name__ == "__main__":
-    main()
+    main(*(Path(name) for name in sys.argv[1:2]))

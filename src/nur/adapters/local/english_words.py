@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats, TokenIds
 
 TABLE = "english_words.tsv.gz"
-_WORD = regex.compile(r"[\p{L}\p{M}]{3,}")
+WORD = regex.compile(r"[\p{L}\p{M}]{3,}|[\p{Devanagari}\p{Arabic}\p{M}]{2}")
+"""What is looked up. Words of scripts that do not write every vowel may have two letters."""
+
 _SPACE = regex.compile(r"\S\s+\S")
 
 
@@ -62,11 +64,16 @@ def in_english(text: str, words: Mapping[str, str]) -> str:
         return text
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    found: str = _WORD.sub(lambda match: words.get(match.group().casefold(), match.group()), text)
+    found: str = WORD.sub(lambda match: words.get(match.group().casefold(), match.group()), text)
     return found
 
 
 def read_table() -> Mapping[str, str]:
     """Words of other languages, casefolded, each with the English words near it."""
     lines = gzip.decompress(resources.files("nur.data").joinpath(TABLE).read_bytes()).decode().splitlines()
-    return dict(line.split("\t", 1) for line in lines)
+    table: dict[str, str] = {}
+    shared: dict[str, str] = {}  # many words have the same English words: each is kept once
+    for line in lines:
+        word, near = line.split("\t", 1)
+        table[word] = shared.setdefault(near, near)
+    return table

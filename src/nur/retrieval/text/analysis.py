@@ -30,7 +30,7 @@ from zlib import crc32
 import regex
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-ANALYZER_VERSION = 3
+ANALYZER_VERSION = 4
 
 LONGEST_WHOLE = 64
 """Characters kept of a whole identifier; what is longer (base64, minified code) is noise."""

@@ -15,6 +15,8 @@ from nur.retrieval.text.function_words import is_english
         ("Wann fährt der Zug?", False),
         ("ট্রেন কখন ছাড়ে?", False),  # no function word that is known, and not ASCII
         ("Kal office kab jaana hai?", False),  # Hindi in Latin letters
+        ("Bestemor har vondt i kneet", False),  # a small "i" is a word of many languages
+        ("I think I left it there", True),
         ("OPENAI_API_KEY=sk-1", True),  # no words of either: plain ASCII
         ("We met Zoë at the café in Köln", True),  # accents alone do not decide
     ],
