@@ -262,19 +262,13 @@ class Parts:
         )
 
     @cached_property
-    def rerank(self) -> Rerank | None:
-        """Reranks the best hits; None if reranking is off."""
-        settings = self.settings
-        if self.reranker is None:
-            return None
-        return Rerank(self.reranker, self.stores.chunks, self.clock, settings.rerank_deadline, settings.rerank_top)
-
-    @cached_property
     def search(self) -> Search:
         """Finds passages for a query."""
         embedder = self.embedder
         query_vector = QueryVector(embedder, self.token_table.plain, self.token_table)
         calibration = measured_calibration(self.settings, embedder.model)
+        deadline, top = self.settings.rerank_deadline, self.settings.rerank_top
+        reranker = self.reranker
         return Search(
             retrieve=Retrieve(
                 self.stores.chunks,
@@ -289,7 +283,7 @@ class Parts:
                 compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),
                 reads_model_vectors=isinstance(embedder, PieceEmbedder),
             ),
-            rerank=self.rerank,
+            rerank=Rerank(reranker, self.stores.chunks, self.clock, deadline, top) if reranker else None,
             extract_passages=ExtractPassages(self.stores.chunks, self.clock),
             as_known=AsKnown(self.stores.archive),
             search_log=self.search_log,

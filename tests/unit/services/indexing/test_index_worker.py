@@ -197,12 +197,10 @@ async def test_a_bug_in_one_round_does_not_end_the_worker(open_world: OpenWorld)
     await world.add("Tea.")
     world.services.index_worker.outbox = BrokenOnce(world.stores.outbox.run)
     working = asyncio.create_task(world.services.index_worker.forever())
-    for _ in range(200):
-        await asyncio.sleep(0)
-        if not (await world.stores.outbox.backlog(world.clock.now())).pending:
-            break
+    async with asyncio.timeout(30):
+        while (await world.stores.outbox.backlog(world.clock.now())).pending:
+            await asyncio.sleep(0)
     working.cancel()
-    assert (await world.stores.outbox.backlog(world.clock.now())).pending == 0
 
 
 def _interrupt(world: World, meanwhile: Callable[[], object]) -> None:
