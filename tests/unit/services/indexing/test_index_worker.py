@@ -198,7 +198,7 @@ async def test_a_bug_in_one_round_does_not_end_the_worker(open_world: OpenWorld)
     world.services.index_worker.outbox = BrokenOnce(world.stores.outbox.run)
     working = asyncio.create_task(world.services.index_worker.forever())
     async with asyncio.timeout(30):
-        while (await world.stores.outbox.backlog(world.clock.now())).pending:
+        while (await world.stores.outbox.backlog(world.clock.now())).pending:  # noqa: ASYNC110  # asked of the store
             await asyncio.sleep(0)
     working.cancel()
 
