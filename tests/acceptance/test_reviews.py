@@ -62,6 +62,20 @@ async def test_what_replaces_a_memory_comes_first_and_the_old_one_stays(nur: Doo
     assert f"[Replaced by: {new['memory_id']}]" in await nur.text("memory_list")
 
 
+async def test_a_change_that_shares_no_word_with_the_question_comes_first(nur: Door) -> None:
+    old = await stored(
+        nur, "Accountant: Barry Stott, Pudsey. Wants the shoebox of receipts by the 10th.", ts="2026-03-30"
+    )
+    for number in range(12):
+        await stored(nur, f"Receipts of job {number} are in folder {number}, tax paid.", ts="2026-03-01")
+    new = await stored(nur, "Barry Stott is retiring. Books go to Priti, no more shoebox.", ts="2026-07-30")
+    found = await nur.data("memory_search", query="Who is my accountant?")
+    assert [hit["id"] for hit in found["hits"]][:2] == [new["memory_id"], old["memory_id"]]
+    assert found["hits"][1]["newer"] == {"id": new["memory_id"], "rule": "update"}
+    past = await nur.data("memory_search", query="Who was my accountant before?")
+    assert past["hits"][0]["id"] == old["memory_id"]
+
+
 async def test_an_unknown_memory_cannot_be_replaced_and_nothing_is_stored(nur: Door) -> None:
     arguments = {"content": NEW, "type": "fact", "confidence": 1.0, "replaces": "mem_000000000000"}
     assert await nur.refusal("memory_store", **arguments) == "Note mem_000000000000 not found"

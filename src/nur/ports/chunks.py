@@ -125,6 +125,7 @@ class CandidateQuery:
     windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or naming a time in one, are candidates
     known_at: datetime | None = None  #: only notes stored by then; None: all
     asks_when: bool = False  #: fill `CandidateSet.dated`
+    with_updates: bool = False  #: fill `CandidateSet.updated_by`
     turn_distance: int = 0  #: turns this close to a candidate turn become candidates too
 
 
@@ -142,6 +143,8 @@ class CandidateSet:
     dated: frozenset[ChunkKey] = frozenset()  #: naming any time; empty unless `asks_when`
     #: Public ids of the notes that supersede a candidate, by its public id. They are candidates too.
     superseded: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Public ids of memories that may update a candidate, the newest first, by its public id. They are candidates too.
+    updated_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
     has_more: bool = False  #: a ranker reached its limit, so there may be more candidates
     is_complete: bool = True  #: False: too many chunks for the exact scan, so no vectors were compared
     missed_by_index: bool = False  #: with `compare_all`: the index lacks a chunk that it should have

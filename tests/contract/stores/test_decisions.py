@@ -177,6 +177,21 @@ async def test_what_supersedes_a_candidate_is_a_candidate(stores: Stores) -> Non
     assert found.superseded == {old.public_id: [new.public_id]}
 
 
+async def test_what_may_update_a_candidate_is_a_candidate_if_asked_for(stores: Stores) -> None:
+    tea, milk = await stored(stores, "tea at four"), await stored(stores, "milk at five", occurred_at=after(1))
+    water = await stored(stores, "water at six", occurred_at=after(2))
+    same = await stored(stores, "juice at seven", occurred_at=after(3))
+    for newer, relation in ((milk, Relation.OTHER), (water, Relation.CONFLICT), (same, Relation.SAME)):
+        await stores.decisions.suggest(newer.note_id, [suggestion(newer, tea, relation)])
+    found = await stores.chunks.candidates(a_query(terms=["tea"], with_updates=True))
+    assert {view.public_id for view in found.views} == {tea.public_id, milk.public_id, water.public_id}
+    assert found.updated_by == {tea.public_id: [water.public_id, milk.public_id]}  # the newest first
+    assert len((await stores.chunks.candidates(a_query(terms=["tea"]))).views) == 1
+    await stores.decisions.decide(decision(water, tea, DecisionKind.REJECTED), at())
+    found = await stores.chunks.candidates(a_query(terms=["tea"], with_updates=True))
+    assert found.updated_by == {tea.public_id: [milk.public_id]}
+
+
 async def test_decisions_are_changes(stores: Stores) -> None:
     old, new = await stored(stores, "Tea at four."), await stored(stores, "Tea at five.")
     pair = NotePair(new.note_id, old.note_id)

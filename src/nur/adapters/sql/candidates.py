@@ -6,7 +6,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sqlalchemy import Select, func, or_, select, true
+from sqlalchemy import Select, and_, func, or_, select, true
 
 from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
 from nur.adapters.sql.decisions import superseders
@@ -22,9 +22,11 @@ from nur.adapters.sql.tables import (
     memory_note_chunks,
     memory_notes,
     note_chunk_embeddings,
+    suggestions,
 )
+from nur.domain.decisions import Relation
 from nur.domain.kinds import turn_identity
-from nur.domain.notes import ChunkKey
+from nur.domain.notes import ChunkKey, Kind, NoteId
 from nur.ports.chunks import CandidateSet
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import NoteId
     from nur.ports.chunks import CandidateQuery, ScoringView
     from nur.ports.embedder import Floats
 
@@ -50,6 +51,17 @@ _vectors = note_chunk_embeddings.c
 
 # Built once: building a statement of fifty columns takes longer than running it.
 _SCORING_VIEWS = select(*SCORING_COLUMNS).select_from(WITH_PIECES)
+_SAME_PAIR = or_(
+    and_(decisions.c.newer_id == suggestions.c.newer_id, decisions.c.older_id == suggestions.c.older_id),
+    and_(decisions.c.newer_id == suggestions.c.older_id, decisions.c.older_id == suggestions.c.newer_id),
+)
+_UPDATES = (
+    select(suggestions.c.older_id, suggestions.c.newer_id, _notes.public_id)
+    .join(memory_notes, _notes.note_id == suggestions.c.newer_id)
+    .where(suggestions.c.relation != Relation.SAME)
+    .where(~select(decisions.c.newer_id).where(_SAME_PAIR).exists())  # decided: the decision counts
+    .order_by(_notes.occurred_at.desc(), suggestions.c.newer_id)
+)
 _ANY_DECIDED = select(decisions.c.newer_id).limit(1)
 
 
@@ -64,6 +76,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
     visible = {view.chunk_key for view in views}
     views, context_turns = _with_turns(connection, views, query)
     views, superseded = with_superseders(connection, views, query)
+    views, updated_by = _with_updates(connection, views, query) if query.with_updates else (views, {})
     if query.known_at is not None:
         views = known(connection, views, query.known_at)
     return CandidateSet(
@@ -75,6 +88,7 @@ def candidates(connection: Connection, lexical_index: LexicalIndex, query: Candi
         in_window=in_window(connection, views, query.windows) if query.windows else frozenset(),
         dated=dated(connection, views) if query.asks_when else frozenset(),
         superseded=superseded,
+        updated_by=updated_by,
         has_more=by_words.has_more or len(near.cosines) >= query.limit,
         is_complete=near.is_complete,
         missed_by_index=near.missed_by_index,
@@ -246,10 +260,32 @@ def with_superseders(
         return views, {}
     found = superseders(connection, list(ids), query.where, query.now, query.known_at)
     missing = {newer.note_id for newers in found.values() for newer in newers} - ids.keys()
-    if missing:
-        statement = _SCORING_VIEWS.where(_chunks.note_id.in_(missing), chunks_matching(query.where, query.now))
-        views = views + [to_scoring_view(row) for row in connection.execute(statement).all()]
+    views = views + _views_of(connection, missing, query)
     return views, {ids[older]: [newer.public_id for newer in newers] for older, newers in found.items()}
+
+
+def _with_updates(
+    connection: Connection, views: list[ScoringView], query: CandidateQuery
+) -> tuple[list[ScoringView], Mapping[str, Sequence[str]]]:
+    """The candidates with the memories that were found to say something else about the same thing later."""
+    ids = {view.note_id: view.public_id for view in views if view.kind is Kind.MEMORY}
+    if not ids:
+        return views, {}
+    statement = _UPDATES.where(one_of(connection, suggestions.c.older_id, list(ids)))
+    rows = connection.execute(statement.where(chunks_matching(query.where, query.now))).all()
+    updated_by: dict[str, list[str]] = {}
+    for row in rows:
+        updated_by.setdefault(ids[NoteId(row.older_id)], []).append(row.public_id)
+    missing = {NoteId(row.newer_id) for row in rows} - ids.keys()
+    return views + _views_of(connection, missing, query), updated_by
+
+
+def _views_of(connection: Connection, notes: Collection[NoteId], query: CandidateQuery) -> list[ScoringView]:
+    """Scoring views of all chunks of these notes."""
+    if not notes:
+        return []
+    statement = _SCORING_VIEWS.where(_chunks.note_id.in_(notes), chunks_matching(query.where, query.now))
+    return [to_scoring_view(row) for row in connection.execute(statement).all()]
 
 
 def _around(turns: Iterable[tuple[str, int]], distance: int) -> set[tuple[str, int]]:

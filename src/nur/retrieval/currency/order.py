@@ -226,6 +226,20 @@ def decided(groups: Sequence[HitGroup], superseded: Mapping[str, Sequence[str]])
     return CurrentFirst([groups[index] for index in order], tuple(moves))
 
 
+def with_update(groups: Sequence[HitGroup], updated_by: Mapping[str, Sequence[str]]) -> Sequence[HitGroup]:
+    """The groups, with the newest memory that may update the first one right behind it, for the rules to compare.
+
+    A change often shares no word with the question: "Barry is retiring, the books go to Priti" answers "who does my
+    tax?" only beside "Accountant: Barry".
+    """
+    newer = updated_by.get(groups[0].shown.candidate.public_id, ()) if groups else ()
+    at = {group.shown.candidate.public_id: position for position, group in enumerate(groups)}
+    position = next((at[public_id] for public_id in newer if public_id in at), 0)
+    if position == 0:
+        return groups
+    return [groups[0], groups[position], *groups[1:position], *groups[position + 1 :]]
+
+
 def by_rules(
     request: SearchRequest,
     terms: WeightedTerms,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import regex
@@ -36,6 +37,9 @@ _NUMBER = regex.compile(r"\P{L}*\d")
 _LONGEST_UNIT = 3
 
 
+NO_NEWER: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class BestNotes:
     """Candidates that may be shown, best first, one per note, before the cut to the limit."""
@@ -45,15 +49,21 @@ class BestNotes:
 
 
 def best_notes(
-    ranked: Sequence[Ranked], floor: float | None, superseded: Mapping[str, Sequence[str]] | None = None
+    ranked: Sequence[Ranked],
+    floor: float | None,
+    superseded: Mapping[str, Sequence[str]] = NO_NEWER,
+    updated_by: Mapping[str, Sequence[str]] = NO_NEWER,
 ) -> BestNotes:
     """The best chunk of each note that reaches the floor.
 
-    `superseded` maps public ids to those of the newer notes; a note that supersedes a shown one is shown, too.
+    Both mappings are from public ids to those of newer notes. A note that supersedes a shown one is shown, too, and so
+    is one that may update the best one.
     """
     best = best_per_note(ranked)
     shown = {one.candidate.public_id for one in best if not is_below(one, floor)}
-    shown |= {newer for older, newer_ids in (superseded or {}).items() if older in shown for newer in newer_ids}
+    shown |= {newer for older, newer_ids in superseded.items() if older in shown for newer in newer_ids}
+    first = next((one.candidate.public_id for one in best if one.candidate.public_id in shown), "")
+    shown |= set(updated_by.get(first, ()))
     notes = [one for one in best if one.candidate.public_id in shown]
     return BestNotes(notes, len(notes) < len(best))
 

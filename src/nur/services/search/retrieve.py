@@ -13,6 +13,7 @@ from nur.domain.times import day_of, in_utc
 from nur.observability.events import EventLog
 from nur.ports.chunks import UNKNOWN, AskedWindow, CandidateQuery
 from nur.ports.vector_index import SparseIndex
+from nur.retrieval.currency.relation import asks_past
 from nur.retrieval.ranking.queries import candidate_terms, query_terms, weigh
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
@@ -209,6 +210,7 @@ class Retrieve:
             embedding_version=self.embedder.model.version,
             windows=[_in_zone(window, self.zone) for window in question.time.windows],
             asks_when=question.time.asks_when,
+            with_updates=not question.time.windows and not asks_past(request.query),
             known_at=request.as_of,
             turn_distance=TURN_DISTANCE,
         )

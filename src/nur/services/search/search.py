@@ -13,7 +13,7 @@ from nur.domain.search import EmptyReason, Fusion, Mode, Payload, SearchResult
 from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
-from nur.retrieval.currency.order import CurrentFirst, by_rules, decided
+from nur.retrieval.currency.order import CurrentFirst, by_rules, decided, with_update
 from nur.retrieval.currency.utterances import MOST_UTTERANCES
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence, answer_model_of
@@ -86,18 +86,19 @@ class Search:
         stopwatch.lap("retrieve")
         ranked = self.ranked(request, found)
         floor = self.floor(request, found)
-        listed = best_notes(ranked, floor, found.candidates.superseded)
+        listed = best_notes(ranked, floor, found.candidates.superseded, found.candidates.updated_by)
         groups = fold_duplicates(listed.notes, found.candidates.lookalikes)
         while len(groups) < request.limit and found.has_more and not listed.reached_floor:
             found = await self.retrieve.wider(request, found)
             ranked = self.ranked(request, found)
-            listed = best_notes(ranked, floor, found.candidates.superseded)
+            listed = best_notes(ranked, floor, found.candidates.superseded, found.candidates.updated_by)
             groups = fold_duplicates(listed.notes, found.candidates.lookalikes)
         stopwatch.lap("rank")
         ordered = await self.rerank(request, groups, found.question.terms) if self.rerank else Reranked(groups)
         stopwatch.lap("rerank")
         superseded = found.candidates.superseded
         current = decided(ordered.groups, superseded) if superseded else CurrentFirst(ordered.groups)
+        current = replace(current, groups=with_update(current.groups, found.candidates.updated_by))
         read = await self.extract_passages.read(request, ranked, current.groups, MOST_UTTERANCES)
         names_time = bool(found.question.time.windows)
         current = by_rules(request, found.question.terms, current, read, names_time=names_time)

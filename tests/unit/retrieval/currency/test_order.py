@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nur.retrieval.currency.order import Move, MoveRule, decided_first, order_current
+from nur.retrieval.currency.order import Move, MoveRule, decided_first, order_current, with_update
 from nur.retrieval.currency.utterances import Utterance
+from nur.retrieval.ranking.grouping import HitGroup
 from nur.retrieval.ranking.queries import query_terms, weigh
 from nur.retrieval.text.analysis import ANALYZER
+from tests.candidates import a_ranked
 
 if TYPE_CHECKING:
     from nur.retrieval.currency.order import CurrentOrder
@@ -196,3 +198,13 @@ def test_every_utterance_keeps_exactly_one_place(question: str, texts: list[str]
 def test_decisions_in_any_shape_lose_nothing(superseded: dict[str, list[str]]) -> None:
     order, _ = decided_first(["a", "b", "c"], superseded)
     assert sorted(order) == [0, 1, 2]
+
+
+def test_what_may_update_the_first_hit_is_compared_with_it() -> None:
+    groups = [HitGroup(a_ranked(text, 0.5), ()) for text in ("Accountant: Barry", "Salt", "Books: Ann", "Books: Priti")]
+    first, second, older, newest = groups
+    ids = [group.shown.candidate.public_id for group in groups]
+    assert with_update(groups, {ids[0]: [ids[3], ids[2]]}) == [first, newest, second, older]
+    assert with_update(groups, {ids[1]: [ids[3]]}) == groups  # not the first
+    assert with_update(groups, {ids[0]: ["mem_gone"]}) == groups
+    assert with_update([], {}) == []

@@ -38,3 +38,10 @@ def test_what_supersedes_an_answer_is_one_whatever_its_words() -> None:
     names = [one.candidate.public_id for one in (older, newer, other)]
     assert best_notes([older, newer, other], 0.3, {names[0]: [names[1]]}).notes == [older, newer]
     assert best_notes([newer, other], 0.3, {names[0]: [names[1]]}).notes == []  # the older one is no answer itself
+
+
+def test_what_may_update_the_best_answer_is_one_whatever_its_words() -> None:
+    best, other, change = a_ranked("Accountant: Barry", 0.5), a_ranked("Salt", 0.4), a_ranked("Now Priti", 0.1)
+    names = [one.candidate.public_id for one in (best, other, change)]
+    assert best_notes([best, other, change], 0.3, updated_by={names[0]: [names[2]]}).notes == [best, other, change]
+    assert best_notes([best, other, change], 0.3, updated_by={names[1]: [names[2]]}).notes == [best, other]
