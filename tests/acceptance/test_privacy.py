@@ -9,7 +9,7 @@ import pytest
 
 from nur.domain.access import DEFAULT_TENANT, Caller, Principal
 from nur.domain.errors import NotFound
-from nur.domain.filters import NoteFilter, Order
+from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata, Visibility
 from nur.domain.search import Payload, SearchRequest
 from nur.domain.writes import OnEmbeddingFailure, Outcome, Protection
@@ -64,11 +64,10 @@ async def test_a_private_note_of_somebody_else_is_shown_only_without_enforcement
         assert await found(services, BEN, "river") == (everything if shown else set())
 
         memories = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.MEMORY}))
-        assert len(await services.list_notes(memories, ANNA, limit=10)) == 1
-        assert len(await services.list_notes(memories, BEN, limit=10)) == (1 if shown else 0)
-        turns = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.TURN}), conversation_id="trip")
-        listed = await services.list_notes(turns, BEN, limit=10, order=Order.LAST_TURNS)
-        assert len(listed) == (1 if shown else 0)
+        assert len((await services.list_notes(memories, ANNA, limit=10)).notes) == 1
+        assert len((await services.list_notes(memories, BEN, limit=10)).notes) == (1 if shown else 0)
+        turns = await services.list_conversations.turns("trip", BEN, limit=10)
+        assert len(turns.notes) == (1 if shown else 0)
 
         assert (await services.get_artifact(document, ANNA, content=True)).text == "Anna's river diary"
         for attempt in (
@@ -243,7 +242,7 @@ async def test_another_tenant_sees_nothing_whatever_the_setting(
         assert await found(nur.services, STRANGER, "river") == set()
         for tenant in ("default", "elsewhere"):
             everything = NoteFilter(tenant=tenant)
-            assert await nur.services.list_notes(everything, STRANGER, limit=10) == []
+            assert (await nur.services.list_notes(everything, STRANGER, limit=10)).notes == []
         with pytest.raises(NotFound):
             await nur.services.get_artifact(document, STRANGER)
         with pytest.raises(NotFound):
@@ -255,9 +254,10 @@ async def test_a_list_is_filled_though_others_notes_stand_between(open_without_j
         for number in range(30):
             await remember(nur.services, BEN if number % 3 == 0 else ANNA, f"memory {number}")
         memories = NoteFilter(tenant=DEFAULT_TENANT, kinds=frozenset({Kind.MEMORY}))
-        listed = await nur.services.list_notes(memories, BEN, limit=8)
+        first = await nur.services.list_notes(memories, BEN, limit=8)
+        listed = first.notes
         assert len(listed) == 8
-        rest = await nur.services.list_notes(memories, BEN, limit=8, after=listed[-1][0].public_id)
+        rest = (await nur.services.list_notes(memories, BEN, limit=8, cursor=first.next_cursor)).notes
         assert len(rest) == 2
         assert {note.owner for note, _ in listed + rest} == {"ben"}
         assert len({note.public_id for note, _ in listed + rest}) == 10

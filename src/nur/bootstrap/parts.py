@@ -187,7 +187,7 @@ class Parts:
     @cached_property
     def list_notes(self) -> ListNotes:
         """Reads pages of notes."""
-        return ListNotes(self.stores.notes, self.privacy, self.clock)
+        return ListNotes(self.stores.notes, self.reviews, self.privacy, self.clock)
 
     @cached_property
     def find_duplicates(self) -> FindDuplicates:
@@ -209,7 +209,7 @@ class Parts:
     @cached_property
     def reviews(self) -> Reviews:
         """Records which memory replaces which."""
-        return Reviews(self.stores.decisions, self.stores.notes, self.get_note, self.privacy, self.clock)
+        return Reviews(self.stores.decisions, self.stores.notes, self.privacy, self.clock)
 
     @cached_property
     def edit_note(self) -> EditNote:

@@ -140,7 +140,7 @@ def assemble(
         add_note=AddNote(store, clock),
         add_event=AddEvent(store, clock),
         get_note=get_note,
-        read_note=ReadNote(get_note, stores.chunks, stores.index_marks, parts.find_duplicates),
+        read_note=ReadNote(get_note, stores.chunks, stores.index_marks, parts.find_duplicates, parts.reviews),
         edit_note=parts.edit_note,
         find_duplicates=parts.find_duplicates,
         wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),

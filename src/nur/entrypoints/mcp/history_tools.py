@@ -7,8 +7,6 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from nur.domain.access import Caller
-from nur.domain.filters import NoteFilter, Order
-from nur.domain.kinds import TURNS
 from nur.domain.search import EmptyReason
 from nur.entrypoints.mcp.arguments import checked_said, checked_text
 from nur.entrypoints.mcp.parameters import READS, Said
@@ -55,10 +53,8 @@ async def history_get(
     limit: Annotated[int, Field(ge=1, le=50, description="How many of the last turns")] = 16,
 ) -> CallToolResult:
     """Read the last turns of a conversation, oldest first."""
-    where = NoteFilter(
-        tenant=caller.tenant, kinds=TURNS, conversation_id=checked_text("conversation_id", conversation_id)
-    )
-    turns = (await services.list_notes(where, caller, limit=limit, order=Order.LAST_TURNS))[::-1]
+    named = checked_text("conversation_id", conversation_id)
+    turns = (await services.list_conversations.turns(named, caller, limit=limit)).notes
     structured = {"conversation_id": conversation_id, "turns": [_turn(note, text) for note, text in turns]}
     if not turns:
         empty = structured | {"reason": EmptyReason.NOTHING_STORED}

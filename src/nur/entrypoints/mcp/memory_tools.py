@@ -109,13 +109,13 @@ async def memory_list(
         return await _artifacts(services, caller, limit)
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, type=type)
     found = await services.list_notes(where, caller, limit=limit)
-    if not found:
+    if not found.notes:
         empty = {"memories": [], "reason": EmptyReason.NOTHING_STORED}
         return answer(f"{NOTHING} {nothing_stored(where)}", empty)
-    count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
-    newer = await services.reviews.superseded([note for note, _ in found], caller)
-    lines = [_line(note, text) + _replaced(newer.get(note.public_id)) for note, text in found]
-    memories = [_memory(note, text) | _newer(newer.get(note.public_id)) for note, text in found]
+    count = "1 memory" if len(found.notes) == 1 else f"{len(found.notes)} memories"
+    newer = found.replaced_by
+    lines = [_line(note, text) + _replaced(newer.get(note.note_id)) for note, text in found.notes]
+    memories = [_memory(note, text) | _newer(newer.get(note.note_id)) for note, text in found.notes]
     return answer("\n".join([f"Found {count}:", *lines]), {"memories": memories})
 
 
@@ -161,7 +161,7 @@ async def _conversations(services: "Services", caller: Caller, limit: int) -> Ca
 
 async def _artifacts(services: "Services", caller: Caller, limit: int) -> CallToolResult:
     where = NoteFilter(tenant=caller.tenant, kinds=frozenset({Kind.ARTIFACT}))
-    found = await services.list_notes(where, caller, limit=limit, characters=LISTED)
+    found = (await services.list_notes.page(where, caller, limit=limit, characters=LISTED)).notes
     lines = [
         f"[{note.public_id}] ({note.meta.type}, {one_line(note.meta.source_system or '')}, "
         f"{note.said_at:%Y-%m-%d}): {shortened(note.meta.title or text)}"

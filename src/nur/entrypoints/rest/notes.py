@@ -89,7 +89,7 @@ class NotePage(BaseModel):
 
 
 async def _page(listing: KindListing, kinds: frozenset[Kind], services: Services, caller: Caller) -> Response:
-    page = await services.list_notes.page(
+    page = await services.list_notes(
         listing.where(caller, kinds),
         caller,
         limit=listing.limit,
@@ -98,8 +98,8 @@ async def _page(listing: KindListing, kinds: frozenset[Kind], services: Services
         containing=listing.containing,
     )
     part = "text" if listing.text else "preview"
-    newer = await services.reviews.superseded([note for note, _ in page.notes], caller)
-    notes = [NoteOut.of(note, **{part: text}, replaced_by=newer.get(note.public_id)) for note, text in page.notes]
+    newer = page.replaced_by
+    notes = [NoteOut.of(note, **{part: text}, replaced_by=newer.get(note.note_id)) for note, text in page.notes]
     return answered(NotePage(notes=notes, next_cursor=page.next_cursor))
 
 
@@ -175,12 +175,11 @@ async def get_note(
     """Get a note of any kind, with its whole text unless `text` is false."""
     full = await services.read_note(note_id, caller, text=text, chunks=chunks, near_duplicates=near_duplicates)
     near, cut = full.near_duplicates, full.chunks
-    newer = await services.reviews.superseded([full.note], caller)
     shown = NoteOut.of(
         full.note,
         text=full.text,
         index_state=full.index_state,
-        replaced_by=newer.get(full.note.public_id),
+        replaced_by=full.replaced_by,
         near_duplicates=None if near is None else [NearDuplicateOut.of(one) for one in near],
         chunks=None if cut is None else [ChunkOut.of(full.note, one) for one in cut],
     )

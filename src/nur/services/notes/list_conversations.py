@@ -53,7 +53,7 @@ class ListConversations:
         """The last turns of a conversation, oldest first; the next page has earlier ones. Raises BadRequest."""
         where = NoteFilter(tenant=caller.tenant, kinds=TURNS, conversation_id=conversation_id)
         before = None if cursor is None else _turn_index(cursor)
-        found = await self.list_notes(where, caller, limit=limit, after=before, order=Order.LAST_TURNS)
+        found = await self.list_notes.read(where, caller, limit=limit, after=before, order=Order.LAST_TURNS)
         earliest = found[-1][0].meta.turn_index if len(found) == limit else None
         return ListedNotes(found[::-1], None if earliest is None else str(earliest))
 

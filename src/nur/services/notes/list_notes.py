@@ -1,8 +1,8 @@
-"""List notes, newest first, with their texts."""
+"""List notes, newest first, with their texts and the notes that replace them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -12,11 +12,14 @@ from nur.ports.notes import PageCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nur.domain.access import Caller
     from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
+    from nur.services.notes.reviews import Reviews
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class ListedNotes:
 
     notes: list[tuple[Note, str]]  #: with their texts, or only the beginning
     next_cursor: str | None  #: None: this is the last page
+    replaced_by: Mapping[NoteId, str] = field(default_factory=dict)  #: public ids of the notes that replace them
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class ListNotes:
     """Pages through the notes that match a filter and that the caller may see."""
 
     notes: NoteStore
+    reviews: Reviews
     privacy: PrivacyFilter
     clock: Clock
 
@@ -41,18 +46,16 @@ class ListNotes:
         caller: Caller,
         *,
         limit: int,
-        after: str | PageCursor | int | None = None,
-        order: Order = Order.NEWEST,
+        cursor: str | None = None,
         characters: int | None = None,
         containing: str | None = None,
-    ) -> list[tuple[Note, str]]:
-        """Notes with their texts, or the first characters; `after` is the last one seen."""
-        visible = self.privacy.visible(where, caller.principal)
-        page = await self.notes.page(
-            visible, self.clock.now(), limit=limit, order=order, after=after, containing=containing
-        )
-        texts = await self.notes.texts([note.note_id for note in page], characters)
-        return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
+    ) -> ListedNotes:
+        """A page, newest first, with the notes that replace these. `cursor` is the previous page's `next_cursor`.
+
+        Raises BadRequest for any other cursor.
+        """
+        page = await self.page(where, caller, limit=limit, cursor=cursor, characters=characters, containing=containing)
+        return replace(page, replaced_by=await self.reviews.superseded([note for note, _ in page.notes], caller))
 
     async def page(
         self,
@@ -65,11 +68,11 @@ class ListNotes:
         containing: str | None = None,
         order: Order = Order.NEWEST,
     ) -> ListedNotes:
-        """A page, latest first by time of storing or saying. `cursor` is the previous page's `next_cursor`.
+        """A page, latest first by time of storing or saying, without the notes that replace these.
 
-        Raises BadRequest for any other cursor.
+        Raises BadRequest for a cursor that no page returned.
         """
-        notes = await self(
+        notes = await self.read(
             where,
             caller,
             limit=limit,
@@ -82,6 +85,25 @@ class ListNotes:
         if last is None:
             return ListedNotes(notes, None)
         return ListedNotes(notes, encode(last.said_at if order is Order.SAID else last.ingested_at, last.note_id.hex))
+
+    async def read(
+        self,
+        where: NoteFilter,
+        caller: Caller,
+        *,
+        limit: int,
+        after: PageCursor | int | None = None,
+        order: Order = Order.NEWEST,
+        characters: int | None = None,
+        containing: str | None = None,
+    ) -> list[tuple[Note, str]]:
+        """Notes with their texts, or the first characters; `after` is the last one seen."""
+        visible = self.privacy.visible(where, caller.principal)
+        page = await self.notes.page(
+            visible, self.clock.now(), limit=limit, order=order, after=after, containing=containing
+        )
+        texts = await self.notes.texts([note.note_id for note in page], characters)
+        return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
 
     async def count(self, caller: Caller, by: Facet) -> dict[str, int]:
         """Number of notes that the caller may see, per kind or project."""

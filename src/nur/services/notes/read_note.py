@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nur.ports.vector_index import IndexMarks
     from nur.services.notes.find_duplicates import FindDuplicates
     from nur.services.notes.get_note import GetNote
+    from nur.services.notes.reviews import Reviews
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class FullNote:
     note: Note
     text: str | None
     index_state: IndexState
+    replaced_by: str | None  #: public id
     chunks: list[StoredChunk] | None
     near_duplicates: list[NearDuplicate] | None
 
@@ -53,6 +55,7 @@ class ReadNote:
     chunks: ChunkStore
     index_marks: IndexMarks
     find_duplicates: FindDuplicates
+    reviews: Reviews
 
     async def __call__(
         self,
@@ -72,6 +75,7 @@ class ReadNote:
             note=note,
             text=whole,
             index_state=IndexState.INDEXED if indexed else IndexState.PENDING,
+            replaced_by=(await self.reviews.superseded([note], caller)).get(note.note_id),
             chunks=await self.chunks.of_note(note.note_id) if chunks else None,
             near_duplicates=await self.find_duplicates(note, caller) if near_duplicates else None,
         )

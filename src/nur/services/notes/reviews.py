@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.decisions import Review
     from nur.domain.filters import PrivacyFilter
-    from nur.domain.notes import Note
+    from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock
     from nur.ports.decisions import DecisionStore
     from nur.ports.notes import NoteStore
-    from nur.services.notes.get_note import GetNote
 
 
 class ReviewAction(StrEnum):
@@ -46,7 +45,6 @@ class Reviews:
 
     decisions: DecisionStore
     notes: NoteStore
-    get: GetNote
     privacy: PrivacyFilter
     clock: Clock
 
@@ -78,11 +76,10 @@ class Reviews:
         decision = self._decision(newer, older, DecisionKind.SUPERSEDES, caller)
         await self.decisions.decide(decision, caller.at(self.clock.now()))
 
-    async def superseded(self, notes: Sequence[Note], caller: Caller) -> dict[str, str]:
-        """The replaced ones of these notes, each with the note that replaces it, by public id."""
-        ids = {note.note_id: note.public_id for note in notes}
-        found = await self.decisions.superseded(list(ids), self._visible(caller), self.clock.now())
-        return {ids[note_id]: newer for note_id, newer in found.items()}
+    async def superseded(self, notes: Sequence[Note], caller: Caller) -> dict[NoteId, str]:
+        """The replaced ones of these notes, each with the public id of the note that replaces it."""
+        ids = [note.note_id for note in notes]
+        return await self.decisions.superseded(ids, self._visible(caller), self.clock.now())
 
     def _decision(self, newer: Note, older: Note, kind: DecisionKind, caller: Caller) -> Decision:
         return Decision(
