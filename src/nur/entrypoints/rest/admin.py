@@ -5,7 +5,6 @@ from typing import Self
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from nur.domain.filters import Facet
 from nur.domain.notes import Kind
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, etag
 from nur.entrypoints.rest.fields import NO_NUL, Body, Flag
@@ -117,10 +116,8 @@ class StatsOut(BaseModel):
 @router.get("/stats", response_model=StatsOut, responses=documented())
 async def stats(services: OpenServices, caller: CurrentCaller) -> Response:
     """Count notes by kind and by project."""
-    kinds = await services.list_notes.count(caller, Facet.KIND)
-    projects = await services.list_notes.count(caller, Facet.PROJECT)
-    named = sorted(((name, count) for name, count in projects.items() if name), key=lambda one: (-one[1], one[0]))
-    return answered(StatsOut(notes={kind: kinds.get(kind, 0) for kind in Kind}, projects=dict(named)))
+    counts = await services.list_notes.count(caller)
+    return answered(StatsOut(notes=counts.kinds, projects=counts.projects))
 
 
 class NoteNamed(Body):

@@ -1,4 +1,4 @@
-"""List notes, newest first, with their texts and the notes that replace them."""
+"""List notes, newest first, with their texts and the notes that replace them, and count them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nur.domain.filters import Facet, NoteFilter, Order
-from nur.domain.notes import NoteId
+from nur.domain.notes import Kind, NoteId
 from nur.ports.notes import PageCursor
 from nur.services.notes.cursors import bad_cursor, decode, encode
 
@@ -29,6 +29,14 @@ class ListedNotes:
     notes: list[tuple[Note, str]]  #: with their texts, or only the beginning
     next_cursor: str | None  #: None: this is the last page
     replaced_by: Mapping[NoteId, str] = field(default_factory=dict)  #: public ids of the notes that replace them
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCounts:
+    """Number of notes, without the trash and expired notes."""
+
+    kinds: dict[Kind, int]  #: of every kind
+    projects: dict[str, int]  #: largest first; notes without a project are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +113,16 @@ class ListNotes:
         texts = await self.notes.texts([note.note_id for note in page], characters)
         return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
 
-    async def count(self, caller: Caller, by: Facet) -> dict[str, int]:
-        """Number of notes that the caller may see, per kind or project."""
-        everything = self.privacy.visible(NoteFilter(tenant=caller.tenant), caller.principal)
-        return await self.notes.count(everything, self.clock.now(), by)
+    async def count(self, caller: Caller) -> NoteCounts:
+        """Count the notes that the caller may see."""
+        everything, now = self.privacy.visible(NoteFilter(tenant=caller.tenant), caller.principal), self.clock.now()
+        kinds = await self.notes.count(everything, now, Facet.KIND)
+        projects = await self.notes.count(everything, now, Facet.PROJECT)
+        named = [(name, count) for name, count in projects.items() if name]
+        return NoteCounts(
+            kinds={kind: kinds.get(kind, 0) for kind in Kind},
+            projects=dict(sorted(named, key=lambda one: (-one[1], one[0]))),
+        )
 
 
 def position(cursor: str | None) -> PageCursor | None:
