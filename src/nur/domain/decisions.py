@@ -27,6 +27,14 @@ class Relation(StrEnum):
     CONFLICT = "conflict"  #: one affirms what the other denies
 
 
+class ReviewState(StrEnum):
+    """State of a review."""
+
+    WAITING = "waiting"
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+
+
 class DecisionKind(StrEnum):
     """The decision on a pair."""
 
@@ -78,8 +86,17 @@ class Review:
     older: Note
     relation: Relation | None  #: None: it was never suggested
     decision: Decision | None  #: None: not decided yet
+    listed_at: datetime  #: when it was suggested, or decided if it is; lists are ordered by it
 
     @property
     def review_id(self) -> str:
         """The pair's public id."""
         return NotePair(self.newer.note_id, self.older.note_id).review_id
+
+    @property
+    def state(self) -> ReviewState:
+        """Whether it awaits a decision, or which one was made."""
+        if self.decision is None:
+            return ReviewState.WAITING
+        supersedes = self.decision.kind is DecisionKind.SUPERSEDES
+        return ReviewState.CONFIRMED if supersedes else ReviewState.REJECTED

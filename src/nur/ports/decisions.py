@@ -42,6 +42,13 @@ class MemoryComparison:
     rule: Callable[[Sequence[AlikeMemory]], Sequence[FoundPair]]  #: runs in the transaction: fast, no I/O
 
 
+class ReviewCursor(NamedTuple):
+    """Where a page of reviews ended. It stays valid if that pair is decided or its notes change."""
+
+    at: datetime
+    review_id: str
+
+
 class DecisionStore(Protocol):
     """Stores decisions and suggestions. Every method is one transaction; none changes or removes a note.
 
@@ -65,9 +72,9 @@ class DecisionStore(Protocol):
         ...
 
     async def reviews(
-        self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
+        self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: ReviewCursor | None = None
     ) -> list[Review]:
-        """Return undecided or decided pairs after a review id, ordered by it; both notes must match the filter."""
+        """Return a page of undecided or decided pairs, latest first; both notes must match the filter."""
         ...
 
     async def review(self, review_id: str, where: NoteFilter, now: datetime) -> Review | None:

@@ -10,7 +10,7 @@ import pytest
 
 from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Suggestion
 from nur.domain.errors import Conflict, NotFound
-from nur.ports.decisions import FoundPair, MemoryComparison
+from nur.ports.decisions import FoundPair, MemoryComparison, ReviewCursor
 from tests.store_notes import ALL, START, a_note, a_query, after, at, creation, remove, replacement, write
 
 if TYPE_CHECKING:
@@ -158,8 +158,10 @@ async def test_reviews_and_decisions_are_paged(stores: Stores) -> None:
     olds = [await stored(stores, f"Tea at {hour}.") for hour in range(1, 6)]
     await stores.decisions.suggest(new.note_id, [suggestion(new, old) for old in olds])
     seen: list[str] = []
-    while page := await stores.decisions.reviews(ALL, START, decided=False, limit=2, after=seen[-1] if seen else None):
+    reached: ReviewCursor | None = None
+    while page := await stores.decisions.reviews(ALL, START, decided=False, limit=2, after=reached):
         seen += [one.review_id for one in page]
+        reached = ReviewCursor(page[-1].listed_at, page[-1].review_id)
     assert sorted(seen) == sorted(NotePair(new.note_id, old.note_id).review_id for old in olds)
     for old in olds:
         await stores.decisions.decide(decision(new, old), at())
@@ -167,6 +169,16 @@ async def test_reviews_and_decisions_are_paged(stores: Stores) -> None:
     while more := await stores.decisions.page(ALL.tenant, exported[-1] if exported else None, 2):
         exported += [one.pair for one in more]
     assert len(set(exported)) == 5
+
+
+async def test_a_page_of_reviews_follows_a_pair_that_is_gone(stores: Stores) -> None:
+    new = await stored(stores, "Tea at noon.")
+    olds = [await stored(stores, f"Tea at {hour}.") for hour in range(1, 4)]
+    await stores.decisions.suggest(new.note_id, [suggestion(new, old) for old in olds])
+    first, *rest = await stores.decisions.reviews(ALL, START, decided=False, limit=3)
+    await remove(stores, first.older)
+    reached = ReviewCursor(first.listed_at, first.review_id)
+    assert await stores.decisions.reviews(ALL, START, decided=False, limit=3, after=reached) == rest
 
 
 async def test_what_supersedes_a_candidate_is_a_candidate(stores: Stores) -> None:

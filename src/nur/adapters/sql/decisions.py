@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nur.domain.decisions import Suggestion
     from nur.domain.filters import NoteFilter
     from nur.domain.notes import Note
-    from nur.ports.decisions import AlikeMemory
+    from nur.ports.decisions import AlikeMemory, ReviewCursor
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
 #: Longest chain of notes that supersede each other. Longer ones are refused: every decision walks the chain.
@@ -64,7 +64,7 @@ class SqlDecisionStore:
         await self.run.write(suggest, newer, suggestions)
 
     async def reviews(
-        self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: str | None = None
+        self, where: NoteFilter, now: datetime, *, decided: bool, limit: int, after: ReviewCursor | None = None
     ) -> list[Review]:
         """Pairs waiting for review, or decided ones, latest first; both notes must match the filter."""
         return await self.run.read(_reviews, where, now, decided, limit, after)
@@ -189,7 +189,7 @@ def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
     visible = select(_notes.note_id).where(notes_matching(where, now))
     other = suggestions if table is decisions else decisions
     joined = table.outerjoin(other, and_(other.c.newer_id == table.c.newer_id, other.c.older_id == table.c.older_id))
-    columns = [table.c.newer_id, table.c.older_id, _suggested.relation]
+    columns = [table.c.newer_id, table.c.older_id, _suggested.relation, _listed_at(table).label("listed_at")]
     decided = [_decided[name] for name in ("kind", "decided_by", "decided_at")]
     hashes = [_decided.newer_hash.label("decided_newer"), _decided.older_hash.label("decided_older")]
     return (
@@ -200,17 +200,20 @@ def _pairs(where: NoteFilter, now: datetime, table: Table) -> Select[Any]:
 
 
 def _reviews(
-    connection: Connection, where: NoteFilter, now: datetime, decided: bool, limit: int, after: str | None
+    connection: Connection, where: NoteFilter, now: datetime, decided: bool, limit: int, after: ReviewCursor | None
 ) -> list[Review]:
     table = decisions if decided else suggestions
-    at: ColumnElement[Any] = _decided.decided_at if decided else _suggested.found_at
+    at = _listed_at(table)
     query = _pairs(where, now, table).order_by(at.desc(), table.c.review_id).limit(limit)
     if not decided:
         query = query.where(_waits())
     if after is not None:
-        reached = select(at).where(table.c.tenant_id == where.tenant, table.c.review_id == after).scalar_subquery()
-        query = query.where(or_(at < reached, and_(at == reached, table.c.review_id > after)))
+        query = query.where(or_(at < after.at, and_(at == after.at, table.c.review_id > after.review_id)))
     return _read(connection, query)
+
+
+def _listed_at(table: Table) -> ColumnElement[Any]:
+    return _decided.decided_at if table is decisions else _suggested.found_at
 
 
 def _waits() -> ColumnElement[bool]:
@@ -247,7 +250,7 @@ def _to_review(row: Any, newer: Note, older: Note) -> Review:
             decided_at=row["decided_at"],
         )
     relation = None if row["relation"] is None else Relation(row["relation"])
-    return Review(newer=newer, older=older, relation=relation, decision=decision)
+    return Review(newer=newer, older=older, relation=relation, decision=decision, listed_at=row["listed_at"])
 
 
 def _page(connection: Connection, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:

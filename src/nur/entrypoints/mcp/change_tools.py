@@ -89,7 +89,8 @@ async def memory_review(
     if review_id is not None and decision is not None:
         done = await services.reviews.act(review_id, ReviewAction(decision), caller, characters=4 * reviews.QUOTE)
         return answer(reviews.review_lines(done, services.zone), {"reviews": [reviews.review(done)]})
-    found = await services.reviews.list(caller, decided=False, limit=limit, characters=4 * reviews.QUOTE)
+    page = await services.reviews.list(caller, decided=False, limit=limit, characters=4 * reviews.QUOTE)
+    found = page.reviews
     text = "\n".join(reviews.review_lines(one, services.zone) for one in found)
     return answer(text or "Nothing to review.", {"reviews": [reviews.review(one) for one in found]})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nur.domain.decisions import DecisionKind, Relation
+from nur.domain.decisions import Relation
 from nur.domain.times import day_of
 from nur.entrypoints.mcp.tool import one_line, shortened, utc
 
@@ -46,7 +46,7 @@ def review_lines(found: ReviewWithTexts, zone: Zone) -> str:
     relation = _RELATIONS[review.relation] if review.relation is not None else "Replaced"
     return "\n".join(
         [
-            f"[{review.review_id}] {relation} ({state(found)})",
+            f"[{review.review_id}] {relation} ({review.state})",
             f"  newer: {_quoted(review.newer, found.newer_text, zone)}",
             f"  older: {_quoted(review.older, found.older_text, zone)}",
         ]
@@ -59,20 +59,12 @@ def review(found: ReviewWithTexts) -> dict[str, Any]:
     return {
         "review_id": one.review_id,
         "relation": one.relation,
-        "state": state(found),
+        "state": one.state,
         "newer": _note(one.newer, found.newer_text),
         "older": _note(one.older, found.older_text),
         "decided_at": utc(one.decision.decided_at) if one.decision else None,
         "decided_by": one.decision.decided_by if one.decision else None,
     }
-
-
-def state(found: ReviewWithTexts) -> str:
-    """waiting, confirmed or rejected."""
-    decision = found.review.decision
-    if decision is None:
-        return "waiting"
-    return "confirmed" if decision.kind is DecisionKind.SUPERSEDES else "rejected"
 
 
 def _quoted(note: Note, text: str, zone: Zone) -> str:

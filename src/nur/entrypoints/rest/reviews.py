@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from nur.domain.decisions import Relation
+from nur.domain.decisions import Relation, ReviewState
 from nur.domain.notes import Note
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.fields import Body
@@ -39,7 +39,7 @@ class ReviewOut(BaseModel):
 
     review_id: str
     relation: Relation | None = Field(description="what a rule found; null: no rule suggested this pair")
-    state: Literal["waiting", "confirmed", "rejected"]
+    state: ReviewState
     newer: ReviewedNote
     older: ReviewedNote
     decided_at: datetime | None
@@ -49,11 +49,10 @@ class ReviewOut(BaseModel):
     def of(cls, found: ReviewWithTexts) -> "ReviewOut":
         """Build it from the service's result."""
         review, decision = found.review, found.review.decision
-        states: dict[str, Literal["confirmed", "rejected"]] = {"supersedes": "confirmed", "rejected": "rejected"}
         return cls(
             review_id=review.review_id,
             relation=review.relation,
-            state="waiting" if decision is None else states[decision.kind],
+            state=review.state,
             newer=ReviewedNote.of(review.newer, found.newer_text),
             older=ReviewedNote.of(review.older, found.older_text),
             decided_at=None if decision is None else decision.decided_at,
@@ -84,12 +83,11 @@ async def list_reviews(
     caller: CurrentCaller,
     state: Annotated[Literal["waiting", "decided"], Query()] = "waiting",
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    after: Annotated[str | None, Query(max_length=60, description="the previous page's next_after")] = None,
+    after: Annotated[str | None, Query(max_length=400, description="the previous page's next_after")] = None,
 ) -> Response:
     """List pairs of memories that nearly repeat each other, or give different values for the same thing."""
     page = await services.reviews.list(caller, decided=state == "decided", limit=limit, characters=QUOTE, after=after)
-    last = page[-1].review.review_id if len(page) == limit else None
-    return answered(ReviewsOut(reviews=[ReviewOut.of(one) for one in page], next_after=last))
+    return answered(ReviewsOut(reviews=[ReviewOut.of(one) for one in page.reviews], next_after=page.next_after))
 
 
 @router.post("/reviews/{review_id}", response_model=ReviewOut, responses=documented(404, 409))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nur.domain.filters import NoteFilter, Order
 from nur.domain.kinds import TURNS
 from nur.ports.notes import ConversationCursor
-from nur.services.notes.cursors import bad_cursor, decode, encode
+from nur.services.notes.cursors import bad_cursor, cut_page, decode, encode
 from nur.services.notes.list_notes import ListedNotes
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class ListConversations:
         """A page, latest first, each conversation with the first characters of its first turn. Raises BadRequest."""
         where = self.privacy.visible(NoteFilter(tenant=caller.tenant, kinds=TURNS), caller.principal)
         after = None if cursor is None else ConversationCursor(*decode(cursor))
-        found = await self.conversations.page(where, self.clock.now(), limit=limit, after=after, characters=characters)
-        last = found[-1] if len(found) == limit else None
+        read = await self.conversations.page(
+            where, self.clock.now(), limit=limit + 1, after=after, characters=characters
+        )
+        found, last = cut_page(read, limit)
         return ConversationPage(found, None if last is None else encode(last.last_at, last.conversation_id))
 
     async def turns(
@@ -53,8 +55,8 @@ class ListConversations:
         """The last turns of a conversation, oldest first; the next page has earlier ones. Raises BadRequest."""
         where = NoteFilter(tenant=caller.tenant, kinds=TURNS, conversation_id=conversation_id)
         before = None if cursor is None else _turn_index(cursor)
-        found = await self.list_notes.read(where, caller, limit=limit, after=before, order=Order.LAST_TURNS)
-        earliest = found[-1][0].meta.turn_index if len(found) == limit else None
+        found, last = await self.list_notes.read(where, caller, limit=limit, after=before, order=Order.LAST_TURNS)
+        earliest = None if last is None else last.meta.turn_index
         return ListedNotes(found[::-1], None if earliest is None else str(earliest))
 
 

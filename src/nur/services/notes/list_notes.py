@@ -9,7 +9,7 @@ from uuid import UUID
 from nur.domain.filters import Facet, NoteFilter, Order
 from nur.domain.notes import Kind, NoteId
 from nur.ports.notes import PageCursor
-from nur.services.notes.cursors import bad_cursor, decode, encode
+from nur.services.notes.cursors import bad_cursor, cut_page, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ class ListNotes:
 
         Raises BadRequest for a cursor that no page returned.
         """
-        notes = await self.read(
+        notes, last = await self.read(
             where,
             caller,
             limit=limit,
@@ -89,7 +89,6 @@ class ListNotes:
             characters=characters,
             containing=containing,
         )
-        last = notes[-1][0] if len(notes) == limit else None
         if last is None:
             return ListedNotes(notes, None)
         return ListedNotes(notes, encode(last.said_at if order is Order.SAID else last.ingested_at, last.note_id.hex))
@@ -104,14 +103,15 @@ class ListNotes:
         order: Order = Order.NEWEST,
         characters: int | None = None,
         containing: str | None = None,
-    ) -> list[tuple[Note, str]]:
-        """Notes with their texts, or the first characters; `after` is the last one seen."""
+    ) -> tuple[list[tuple[Note, str]], Note | None]:
+        """Notes after `after`, with their texts or the first characters, and the last one if more follow."""
         visible = self.privacy.visible(where, caller.principal)
-        page = await self.notes.page(
-            visible, self.clock.now(), limit=limit, order=order, after=after, containing=containing
+        read = await self.notes.page(
+            visible, self.clock.now(), limit=limit + 1, order=order, after=after, containing=containing
         )
+        page, last = cut_page(read, limit)
         texts = await self.notes.texts([note.note_id for note in page], characters)
-        return [(note, texts[note.note_id]) for note in page if note.note_id in texts]
+        return [(note, texts[note.note_id]) for note in page if note.note_id in texts], last
 
     async def count(self, caller: Caller) -> NoteCounts:
         """Count the notes that the caller may see."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from nur.domain.decisions import Decision, DecisionKind, NotePair
 from nur.domain.errors import BadRequest, NotFound
 from nur.domain.filters import NoteFilter
+from nur.ports.decisions import ReviewCursor
+from nur.services.notes.cursors import cut_page, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,14 @@ class ReviewWithTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewPage:
+    """One page of reviews."""
+
+    reviews: Sequence[ReviewWithTexts]
+    next_after: str | None  #: None: this is the last page
+
+
+@dataclass(frozen=True, slots=True)
 class Reviews:
     """Lists pairs of notes and stores decisions about them."""
 
@@ -50,11 +60,17 @@ class Reviews:
 
     async def list(
         self, caller: Caller, *, decided: bool, limit: int, characters: int, after: str | None = None
-    ) -> Sequence[ReviewWithTexts]:
-        """Pairs waiting for review, or decided ones, latest first; `after` is the id of the last one seen."""
+    ) -> ReviewPage:
+        """A page of pairs waiting for review, or of decided ones, latest first. `after` is the last `next_after`.
+
+        Raises BadRequest for a value that no page returned.
+        """
         where, now = self._visible(caller), self.clock.now()
-        found = await self.decisions.reviews(where, now, decided=decided, limit=limit, after=after)
-        return await self._with_texts(found, characters)
+        reached = None if after is None else ReviewCursor(*decode(after, "after"))
+        read = await self.decisions.reviews(where, now, decided=decided, limit=limit + 1, after=reached)
+        found, last = cut_page(read, limit)
+        next_after = None if last is None else encode(last.listed_at, last.review_id)
+        return ReviewPage(await self._with_texts(found, characters), next_after)
 
     async def act(self, review_id: str, action: ReviewAction, caller: Caller, *, characters: int) -> ReviewWithTexts:
         """Decide, or undo a decision. Raises NotFound, Conflict, and BadRequest if there is nothing to undo."""

@@ -12,7 +12,7 @@ from nur.domain.filters import is_alive
 from nur.domain.notes import Retention, Status
 from nur.ports.vector_index import IndexOp
 from nur.services.indexing.index_note import removal
-from nur.services.notes.cursors import encode
+from nur.services.notes.cursors import cut_page, encode
 from nur.services.notes.get_note import not_found
 from nur.services.notes.list_notes import ListedNotes, position
 
@@ -94,11 +94,11 @@ class Trash:
     async def list(self, caller: Caller, *, limit: int, characters: int, cursor: str | None = None) -> ListedNotes:
         """A page of deleted notes, oldest first, with the first characters of their texts. Raises BadRequest."""
         after = position(cursor)
-        notes = await self.notes.trash(self.clock.now(), limit, tenant=caller.tenant, after=after)
+        read = await self.notes.trash(self.clock.now(), limit + 1, tenant=caller.tenant, after=after)
+        notes, last = cut_page(read, limit)
         visible = [note for note in notes if self.privacy.can_access(note, caller.principal)]
         texts = await self.notes.texts([note.note_id for note in visible], characters)
         shown = [(note, texts[note.note_id]) for note in visible if note.note_id in texts]
-        last = notes[-1] if len(notes) == limit else None
         at = None if last is None else last.deleted_at
         return ListedNotes(shown, None if last is None or at is None else encode(at, last.note_id.hex))
 
