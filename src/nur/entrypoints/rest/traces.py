@@ -8,11 +8,10 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from nur.domain import traces
-from nur.domain.errors import NotFound
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.problems import documented
 from nur.retrieval.ranking.rank import Ranked
-from nur.services.search.explain import Explained, NoteExplained
+from nur.services.search.explain import Explained, ItemExplained, NoteExplained
 
 searches_router = APIRouter(prefix="/v2/searches", tags=["searches"])
 admin_router = APIRouter(prefix="/v2/admin", tags=["admin"])
@@ -49,13 +48,13 @@ class ExplainedItem(TraceItemOut):
     why: str | None = Field(default=None, description="in a sentence")
 
     @classmethod
-    def explained(cls, item: traces.TraceItem, note: NoteExplained | None) -> Self:
-        """Build it from the traced item and the explanation of its note, if the trace still has candidates."""
-        explained = cls.of(item)
+    def explained(cls, explained: ItemExplained) -> Self:
+        """Build it from the service's result."""
+        item, note = cls.of(explained.item), explained.note
         if note is None:
-            return explained
+            return item
         chunk = note.candidates[0].chunk_index if note.candidates else None
-        return explained.model_copy(update={"chunk_index": chunk, "outcome": str(note.outcome), "why": note.why})
+        return item.model_copy(update={"chunk_index": chunk, "outcome": str(note.outcome), "why": note.why})
 
 
 class Explanation(BaseModel):
@@ -116,20 +115,13 @@ async def explain_search(
 @admin_router.get("/traces/{trace_id}", response_model=TraceOut, responses=documented(404))
 async def get_trace(trace_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """Get every candidate of a search, and why it was kept or dropped."""
-    trace = await services.search_log.find(trace_id, caller)
-    if trace is None:
-        raise NotFound(f"Trace {trace_id} not found")
-    return answered(TraceOut.of(trace))
+    return answered(TraceOut.of(await services.explain.trace(trace_id, caller)))
 
 
 @admin_router.get("/trace-items/{item_id}", response_model=ExplainedItem, responses=documented(404))
 async def get_trace_item(item_id: UUID, services: OpenServices, caller: CurrentCaller) -> Response:
     """Get one item of a result: its chunk, scores per stage, ranks, and why it has its rank."""
-    item = await services.search_log.find_item(item_id, caller)
-    if item is None:
-        raise NotFound(f"Trace item {item_id} not found")
-    explained = await services.explain(item.trace_id, caller, item.public_id)
-    return answered(ExplainedItem.explained(item, explained.note))
+    return answered(ExplainedItem.explained(await services.explain.item(item_id, caller)))
 
 
 def _as_json(explained: Explained) -> dict[str, Any]:

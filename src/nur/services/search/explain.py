@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
     from nur.domain.filters import PrivacyFilter
     from nur.domain.notes import Note
+    from nur.domain.traces import TraceItem
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.retrieval.ranking.rank import Ranked
@@ -49,6 +50,14 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemExplained:
+    """One item of a search's result, and the outcome of its note."""
+
+    item: TraceItem
+    note: NoteExplained | None  #: None in older traces, which have no public ids
+
+
+@dataclass(frozen=True, slots=True)
 class Explain:
     """Explains searches from their traces."""
 
@@ -64,6 +73,22 @@ class Explain:
         if trace is None:
             raise NotFound(f"Search {name} not found: it is older than TRACE_RETENTION_DAYS, or of another store.")
         return Explained(trace, None if public_id is None else await self._note(trace, caller, public_id))
+
+    async def trace(self, trace_id: UUID, caller: Caller) -> Trace:
+        """Return a trace, by its own id or its search's. Raises NotFound."""
+        trace = await self.search_log.find(trace_id, caller)
+        if trace is None:
+            raise NotFound(f"Trace {trace_id} not found")
+        return trace
+
+    async def item(self, item_id: UUID, caller: Caller) -> ItemExplained:
+        """Explain one item of a search's result. Raises NotFound."""
+        item = await self.search_log.find_item(item_id, caller)
+        trace = None if item is None else await self.search_log.find(item.trace_id, caller)
+        if item is None or trace is None:
+            raise NotFound(f"Trace item {item_id} not found")
+        named = item.public_id
+        return ItemExplained(item, None if named is None else await self._note(trace, caller, named))
 
     async def _note(self, trace: Trace, caller: Caller, public_id: str) -> NoteExplained:
         own = tuple(one for one in trace.candidates if one.public_id == public_id)

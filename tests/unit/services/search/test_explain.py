@@ -106,6 +106,23 @@ async def test_an_unknown_search_is_not_found(nur: Nur) -> None:
         await nur.services.explain(uuid4(), LOCAL_CALLER)
 
 
+async def test_an_unknown_trace_or_item_is_not_found(nur: Nur) -> None:
+    for call in (nur.services.explain.trace, nur.services.explain.item):
+        with pytest.raises(NotFound, match=r"^Trace .*not found$"):
+            await call(uuid4(), LOCAL_CALLER)
+
+
+async def test_an_item_of_a_result_is_explained_as_its_note_is(nur: Nur, ids: list[str]) -> None:
+    result = await nur.search("when is tea drunk", limit=1)
+    [hit] = result.hits
+    explained = await nur.services.explain.item(hit.item_id, LOCAL_CALLER)
+    assert (explained.item.public_id, explained.item.rank) == (ids[0], 1)
+    assert explained.note == (await nur.services.explain(result.search_id, LOCAL_CALLER, ids[0])).note
+    assert explained.note is not None
+    trace = await nur.services.explain.trace(explained.item.trace_id, LOCAL_CALLER)
+    assert trace.items == (explained.item,)
+
+
 async def test_a_trace_is_found_by_its_own_id_too(nur: Nur, ids: list[str]) -> None:
     result = await nur.search("tea")
     by_trace = await nur.services.explain(result.trace_id, LOCAL_CALLER)
