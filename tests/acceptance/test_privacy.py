@@ -163,9 +163,8 @@ async def test_somebody_elses_copy_is_reported_only_without_enforcement(
         copied = await ingest(services, ANNA, Visibility.ME, "The green lamp in the long hall burns all night.")
         own = await ingest(services, BEN, Visibility.TEAM, "The green lamp in the long hall burns all the night.")
         for reader in (BEN, ANNA):
-            note = await services.get_note(own, reader)
-            near = [one.public_id for one in await services.find_duplicates(note, reader)]
-            assert near == ([copied] if shown or reader is ANNA else [])
+            near = (await services.read_note(own, reader, near_duplicates=True)).near_duplicates
+            assert [one.public_id for one in near or ()] == ([copied] if shown or reader is ANNA else [])
 
 
 async def test_the_trash_is_its_owners(open_without_jobs: OpenWithoutJobs) -> None:

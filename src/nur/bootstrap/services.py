@@ -13,7 +13,7 @@ from nur.services.archive.import_notes import ImportNotes
 from nur.services.context.brief import MakeBrief
 from nur.services.health import EmbeddingHealth, Health
 from nur.services.idempotency import Idempotency
-from nur.services.indexing.inspect_outbox import InspectOutbox, WaitUntilIndexed
+from nur.services.indexing.inspect_outbox import InspectOutbox
 from nur.services.indexing.rebuild import Rebuild
 from nur.services.jobs.housekeeping import Housekeeping
 from nur.services.jobs.reembed_online import ReembedOnline
@@ -26,6 +26,7 @@ from nur.services.notes.list_conversations import ListConversations
 from nur.services.notes.read_note import ReadNote
 from nur.services.notes.remember import Remember
 from nur.services.notes.versions import Versions
+from nur.services.notes.wait_until_indexed import WaitUntilIndexed
 from nur.services.search.explain import Explain
 from nur.services.search.repeat_search import RepeatSearch
 from nur.services.search.timeline import Timeline
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from nur.services.indexing.watch_index import WatchIndex
     from nur.services.jobs.nightly_backup import NightlyBackup
     from nur.services.notes.edit_note import EditNote
-    from nur.services.notes.find_duplicates import FindDuplicates
     from nur.services.notes.get_note import GetNote
     from nur.services.notes.ingest import Ingest
     from nur.services.notes.list_notes import ListNotes
@@ -75,7 +75,6 @@ class Services:
     get_note: GetNote
     read_note: ReadNote
     edit_note: EditNote
-    find_duplicates: FindDuplicates
     wait_until_indexed: WaitUntilIndexed
     search: Search
     explain: Explain
@@ -142,8 +141,7 @@ def assemble(
         get_note=get_note,
         read_note=ReadNote(get_note, stores.chunks, stores.index_marks, parts.find_duplicates, parts.reviews),
         edit_note=parts.edit_note,
-        find_duplicates=parts.find_duplicates,
-        wait_until_indexed=WaitUntilIndexed(stores.index_marks, clock),
+        wait_until_indexed=WaitUntilIndexed(stores.index_marks, parts.find_duplicates, clock),
         search=parts.search,
         repeat_search=RepeatSearch(log, stores.search_log, stores.chunks, notes, privacy, clock, zone),
         make_brief=MakeBrief(stores.briefs, parts.search, privacy, clock, zone),

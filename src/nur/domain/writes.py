@@ -90,6 +90,7 @@ class Stored:
     index_state: IndexState
     chunk_ids: tuple[str, ...] = ()  #: public ids of the chunks; empty for a note with one chunk
     similar: tuple[SimilarMemory, ...] = ()  #: for a new memory text: stored memories to review with it
+    near_duplicates: tuple[NearDuplicate, ...] | None = None  #: None: not searched for
 
     @property
     def stored_ids(self) -> list[str]:

@@ -14,8 +14,7 @@ from nur.bootstrap import Services
 from nur.domain.access import Caller
 from nur.domain.chunks import sha256
 from nur.domain.decisions import Relation
-from nur.domain.errors import IndexDown
-from nur.domain.writes import IndexState, NearDuplicate, Outcome, SimilarMemory, Stored
+from nur.domain.writes import Outcome, SimilarMemory, Stored
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, etag
 from nur.entrypoints.rest.problems import Responses
 from nur.entrypoints.rest.schemas import NearDuplicateOut
@@ -76,12 +75,13 @@ class Receipt(BaseModel):
     )
 
     @classmethod
-    def of(cls, stored: Stored, state: IndexState | None = None, near: list[NearDuplicate] | None = None) -> "Receipt":
+    def of(cls, stored: Stored) -> "Receipt":
         """Build it from the service's result."""
+        near = stored.near_duplicates
         return cls(
             note_id=stored.note.public_id,
             operation=stored.outcome.value,
-            index_state=(state or stored.index_state).value,
+            index_state=stored.index_state.value,
             revision=stored.note.revision,
             version=stored.note.version,
             chunk_count=stored.note.chunk_count,
@@ -93,10 +93,10 @@ class Receipt(BaseModel):
 CREATED: Responses = {201: {"model": Receipt, "description": "Created"}}
 
 
-def _receipt(stored: Stored, state: IndexState, near: list[NearDuplicate] | None = None) -> Response:
+def _receipt(stored: Stored) -> Response:
     status = 201 if stored.outcome is Outcome.CREATED else 200
     location = f"/v2/notes/{quote(stored.note.public_id, safe='')}"
-    return answered(Receipt.of(stored, state, near), status, ETag=etag(stored.note.revision), Location=location)
+    return answered(Receipt.of(stored), status, ETag=etag(stored.note.revision), Location=location)
 
 
 async def execute_once(
@@ -125,7 +125,7 @@ async def execute_once(
     elif earlier.stored is None:
         response = answered(None, 204)
     else:
-        response = _receipt(earlier.stored, earlier.stored.index_state)
+        response = _receipt(earlier.stored)
     kept = {name: value for name, value in response.headers.items() if name in _KEPT_HEADERS}
     content = {"body": bytes(response.body).decode(), "headers": kept}
     await services.idempotency.save(caller, response.status_code, content)
@@ -159,21 +159,12 @@ class Write:
         """Execute the write and return its receipt, after the requested wait."""
 
         async def respond() -> Response:
-            return await self._respond(await act())
+            stored = await act()
+            if self._wait is not None:
+                stored = await self._services.wait_until_indexed(stored, self.caller, self._seconds)
+            return _receipt(stored)
 
         return await execute_once(self._request, self._services, self.caller, respond)
-
-    async def _respond(self, stored: Stored) -> Response:
-        """Return the receipt; with near duplicates if a wait was requested and the note is indexed."""
-        if self._wait is None:
-            return _receipt(stored, stored.index_state)
-        state, near = await self._services.wait_until_indexed(stored.note.note_id, self._seconds), None
-        if state is IndexState.INDEXED:
-            try:
-                near = await self._services.find_duplicates(stored.note, self.caller)
-            except IndexDown:  # optional information: the note is stored anyway
-                near = None
-        return _receipt(stored, state, near)
 
 
 CurrentWrite = Annotated[Write, Depends()]

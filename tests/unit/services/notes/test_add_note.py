@@ -155,20 +155,11 @@ async def test_near_duplicates_are_told_and_not_merged(open_world: OpenWorld) ->
     first = await world.add("The green lamp in the long hall burns all night until morning comes.")
     second = await world.add("The green lamp in the long hall burns all night until the morning comes.")
     await world.add("Nobody has fed the cat since Tuesday.")
-    assert await world.services.find_duplicates(second.note, ME) == []  # not embedded yet
+    assert await world.services.read_note.find_duplicates(second.note, ME) == []  # not embedded yet
     await world.drain()
     calls = world.embedder.embedded
-    (near,) = await world.services.find_duplicates(second.note, ME)
+    (near,) = await world.services.read_note.find_duplicates(second.note, ME)
     assert near.public_id == first.note.public_id
     assert near.similarity == near.best_chunk >= 0.8
     assert world.embedder.embedded == calls
     assert await world.index.count() == 3
-
-
-async def test_waiting_ends_when_the_index_holds_the_note_or_time_is_up(open_world: OpenWorld) -> None:
-    world = await open_world()
-    stored = await world.add("Tea.")
-    assert await world.services.wait_until_indexed(stored.note.note_id, 1.0) is IndexState.PENDING
-    assert world.clock.monotonic() == pytest.approx(1.0, abs=0.06)
-    await world.drain()
-    assert await world.services.wait_until_indexed(stored.note.note_id, 1.0) is IndexState.INDEXED
