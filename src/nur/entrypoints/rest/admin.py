@@ -226,8 +226,7 @@ async def start_reembedding(body: ReembedIn, services: OpenServices) -> Response
 
     After an interruption, the same call continues.
     """
-    await services.reembed.start(body.to)
-    return answered(EmbeddingOut.of(await services.reembed.status()), 202)
+    return answered(EmbeddingOut.of(await services.reembed.start(body.to)), 202)
 
 
 class EmbeddingHealthOut(BaseModel):

@@ -55,9 +55,8 @@ class UploadReceipt(BaseModel):
     def of(cls, ingested: IngestedFile) -> "UploadReceipt":
         """Build it from the service's result."""
         counts = {outcome.value: ingested.count(outcome) for outcome in Outcome}
-        order = (Outcome.REPLACED, Outcome.CREATED, Outcome.METADATA_UPDATED, Outcome.UNCHANGED)
         return cls(
-            operation=next(outcome.value for outcome in order if counts[outcome.value]),
+            operation=ingested.outcome.value,
             documents=sum(counts.values()),
             **counts,
             artifacts=[Receipt.of(stored) for stored in ingested.stored[:MOST_RECEIPTS]],

@@ -84,8 +84,12 @@ class ReembedOnline:
     def __post_init__(self) -> None:
         self._stored = StoredReport(self.stores.facts, REPORT, self.clock)
 
-    async def start(self, to: str) -> ReembedReport:
+    async def start(self, to: str) -> EmbeddingStatus:
         """Start, unless it is already running or `to` is the store's model. Raises BadRequest, Conflict."""
+        await self._start(to)
+        return await self.status()
+
+    async def _start(self, to: str) -> None:
         try:
             new = await self.open_model(to)
         except BadConfiguration as error:
@@ -96,10 +100,9 @@ class ReembedOnline:
             await new.close()
             if current.is_running and version != current.to_version:
                 raise Conflict(f"Everything is being embedded with {current.to_version}. Wait for that.")
-            return current
+            return
         self.report = ReembedReport(ReembedState.EMBEDDING, version)
         self._task = asyncio.create_task(self._run(new))
-        return self.report
 
     async def stop(self) -> None:
         """Stop. Finished vectors stay, and the next run continues from there."""

@@ -54,6 +54,12 @@ class IngestedFile:
     stored: tuple[Stored, ...]
     known: Note | None = None
 
+    @property
+    def outcome(self) -> Outcome:
+        """The first of replaced, created, metadata updated and unchanged that applies to any document."""
+        order = (Outcome.REPLACED, Outcome.CREATED, Outcome.METADATA_UPDATED)
+        return next((outcome for outcome in order if self.count(outcome)), Outcome.UNCHANGED)
+
     def count(self, outcome: Outcome) -> int:
         """Number of documents with this outcome."""
         if self.known is not None:
