@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import delete, insert
 
 from nur.adapters.chroma.vector_index import ChromaVectorIndex
+from nur.adapters.flat.loading import LoadedRow
 from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.adapters.pgvector.vector_index import PgVectorIndex
 from nur.adapters.qdrant.client import connect
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from nur.adapters.chroma.client import ChromaFolder, ChromaServer
     from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
-    from nur.domain.notes import ChunkKey, Note, NoteId
+    from nur.domain.notes import ChunkKey, NoteId
     from nur.ports.embedder import Floats
     from nur.ports.vector_index import IndexOp, IndexRecord, Neighbour, VectorIndex
 
@@ -98,16 +99,21 @@ class Flat(Backend):
         if existing is None or existing.revision <= op.revision:
             self._newest[op.note_id] = op
 
-    def _rows(self) -> list[tuple[Note, IndexRecord]]:
-        rows = [(op.note, record) for op in self._newest.values() if op.note for record in op.records]
-        return sorted(rows, key=lambda row: row[1].chunk_key)
+    def _rows(self) -> list[LoadedRow]:
+        rows = [
+            LoadedRow(op.note, record.chunk_key, record.vector)
+            for op in self._newest.values()
+            if op.note
+            for record in op.records
+        ]
+        return sorted(rows, key=lambda row: row.chunk_key)
 
-    async def _load(self, after: ChunkKey, limit: int) -> list[tuple[Note, IndexRecord]]:
-        return [row for row in self._rows() if row[1].chunk_key > after][:limit]
+    async def _load(self, after: ChunkKey, limit: int) -> list[LoadedRow]:
+        return [row for row in self._rows() if row.chunk_key > after][:limit]
 
     async def _fetch(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
         wanted = set(keys)
-        return {record.chunk_key: record.vector for _, record in self._rows() if record.chunk_key in wanted}
+        return {row.chunk_key: row.vector for row in self._rows() if row.chunk_key in wanted}
 
 
 class FlatSigns(Flat):

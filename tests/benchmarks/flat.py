@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from nur.adapters.flat.loading import LoadedRow
 from nur.adapters.flat.vector_index import FlatVectorIndex
 from nur.domain.access import DEFAULT_TENANT
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind, Note, NoteId, NoteMetadata, Status
 from nur.ports.clock import SystemClock
-from nur.ports.vector_index import IndexRecord
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
 
@@ -57,9 +57,10 @@ async def _scan(report: Report, chunks: int, dimensions: int) -> None:
 
 
 async def _filled(documents: baselines.Floats, dimensions: int) -> FlatVectorIndex:
-    async def load(after: ChunkKey, limit: int) -> list[tuple[Note, IndexRecord]]:
+    async def load(after: ChunkKey, limit: int) -> list[LoadedRow]:
         first = max(0, after + 1)
-        return [(_note(key), _record(key, documents[key])) for key in range(first, min(first + limit, len(documents)))]
+        keys = range(first, min(first + limit, len(documents)))
+        return [LoadedRow(_note(key), ChunkKey(key), documents[key]) for key in keys]
 
     async def fetch(keys: Sequence[ChunkKey]) -> dict[ChunkKey, baselines.Floats]:
         return {key: documents[key] for key in keys}
@@ -67,20 +68,6 @@ async def _filled(documents: baselines.Floats, dimensions: int) -> FlatVectorInd
     index = FlatVectorIndex(dimensions, load=load, fetch=fetch, clock=SystemClock())
     await index.open()
     return index
-
-
-def _record(key: int, vector: baselines.Floats) -> IndexRecord:
-    return IndexRecord(
-        chunk_key=ChunkKey(key),
-        chunk_id=f"mem_{key}",
-        chunk_index=0,
-        start_char=0,
-        end_char=1,
-        token_count=1,
-        content="",
-        content_hash="",
-        vector=vector,
-    )
 
 
 def _note(key: int) -> Note:

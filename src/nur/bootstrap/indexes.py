@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING
 
 from nur.domain.chunks import sha256
 from nur.domain.errors import BadConfiguration
-from nur.services.indexing.index_note import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nur.adapters.chroma.client import ChromaFolder, ChromaServer
     from nur.adapters.qdrant.client import QdrantFolder, QdrantServer
     from nur.domain.embedding import EmbeddingModel
-    from nur.domain.notes import ChunkKey, Note
     from nur.ports.clock import Clock
-    from nur.ports.embedder import Floats
     from nur.ports.stores import Stores
-    from nur.ports.vector_index import IndexRecord, VectorIndex
+    from nur.ports.vector_index import VectorIndex
     from nur.settings import Settings
 
 NO_CHROMA = "INDEX=chroma needs an extra: pip install 'nur-memory[chroma]'"
@@ -47,20 +42,15 @@ def make_index(
         return _qdrant(settings, model, store_id, clock)
     if chosen == "pgvector":
         return _pgvector(stores, model, clock)
+    return _flat(stores, model, clock)
+
+
+def _flat(stores: Stores, model: EmbeddingModel, clock: Clock) -> VectorIndex:
+    from nur.adapters.flat.loading import StoredVectors
     from nur.adapters.flat.vector_index import FlatVectorIndex
 
-    async def load(after: ChunkKey, limit: int) -> Sequence[tuple[Note, IndexRecord]]:
-        page = await stores.vectors.page(model.version, after, limit, clock.now())
-        return [
-            (one.note, record(one.note, stored.chunk_key, stored.chunk, stored.content_hash, vector))
-            for one, vector in page
-            for stored in (one.stored,)
-        ]
-
-    async def fetch(keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
-        return await stores.vectors.of_chunks(keys, model.version)
-
-    return FlatVectorIndex(model.dimensions, load=load, fetch=fetch, clock=clock)
+    stored = StoredVectors(stores.vectors, model.version, clock)
+    return FlatVectorIndex(model.dimensions, load=stored.load, fetch=stored.fetch, clock=clock)
 
 
 def _pgvector(stores: Stores, model: EmbeddingModel, clock: Clock) -> VectorIndex:

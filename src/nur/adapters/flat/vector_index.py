@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numpy as np
 
-from nur.adapters.flat import loading as filling
+from nur.adapters.flat.loading import LoadedRow, pages, sample
 from nur.adapters.flat.table import Signs, Table, Whole, unit
 from nur.domain.notes import ChunkKey, Status
 from nur.ports.vector_index import IndexHealth, Neighbour
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from nur.adapters.flat.loading import Fetch, Load
     from nur.adapters.flat.table import Rows, Scored
     from nur.domain.filters import NoteFilter
-    from nur.domain.notes import Note, NoteId
+    from nur.domain.notes import NoteId
     from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
-    from nur.ports.vector_index import IndexOp, IndexRecord
+    from nur.ports.vector_index import IndexOp
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -77,11 +77,11 @@ class FlatVectorIndex:
     async def open(self) -> None:
         """Read all stored vectors; writes and searches continue meanwhile."""
         if self._wants_signs():
-            sampled = await filling.sample(self._load)
+            sampled = await sample(self._load)
             async with self._writing:
                 if len(sampled) >= VECTORS_FOR_A_MEAN and self._wants_signs():
                     self._keep_signs(unit(np.stack(sampled)))
-        async for page in filling.pages(self._load):
+        async for page in pages(self._load):
             async with self._writing:
                 await self._fill(page)
 
@@ -151,28 +151,29 @@ class FlatVectorIndex:
         alive = op.note is not None and op.note.status is Status.ACTIVE
         records = op.records if alive else ()
         if op.note is not None and records:
-            await self._add([(op.note, record) for record in records])
+            await self._add([LoadedRow(op.note, record.chunk_key, record.vector) for record in records])
         # Add the new rows before dropping the old: every search finds one of them.
         self._table.keep_only(op.note_id, [record.chunk_key for record in records])
         self._revisions[op.note_id] = op.revision
 
-    async def _fill(self, page: Sequence[tuple[Note, IndexRecord]]) -> None:
+    async def _fill(self, page: Sequence[LoadedRow]) -> None:
         fresh = []
-        for note, record in page:
+        for row in page:
+            note = row.note
             known = self._revisions.get(note.note_id, 0)
             if known < note.revision:
                 self._table.keep_only(note.note_id, ())
                 self._revisions[note.note_id] = note.revision
-            if known <= note.revision and record.chunk_key not in self._table:
-                fresh.append((note, record))
+            if known <= note.revision and row.chunk_key not in self._table:
+                fresh.append(row)
         if fresh:
             await self._add(fresh)
 
-    async def _add(self, rows: Sequence[tuple[Note, IndexRecord]]) -> None:
-        vectors = np.stack([record.vector for _, record in rows])
+    async def _add(self, rows: Sequence[LoadedRow]) -> None:
+        vectors = np.stack([row.vector for row in rows])
         encoded: Rows = await self._run(vectors.size, self._table.encoding.encode, vectors)
-        for (note, record), vector in zip(rows, encoded, strict=True):
-            self._table.add(note, record.chunk_key, vector)
+        for row, vector in zip(rows, encoded, strict=True):
+            self._table.add(row.note, row.chunk_key, vector)
         if self._wants_signs() and len(self._table) >= VECTORS_FOR_A_MEAN:
             self._keep_signs(self._table.vectors().view(np.float32))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from nur.adapters.flat.loading import LoadedRow
 from nur.adapters.flat.table import BLOCK_ROWS
 from nur.adapters.flat.vector_index import VECTORS_FOR_A_MEAN, FlatVectorIndex
 from tests.doubles.clock import ManualClock
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
 
-    from nur.domain.notes import ChunkKey, Note
+    from nur.domain.notes import ChunkKey
     from nur.ports.embedder import Floats
-    from nur.ports.vector_index import IndexOp, IndexRecord
+    from nur.ports.vector_index import IndexOp
 
 DIMENSIONS = 1024
 
@@ -34,9 +35,9 @@ class Vectors:
         self.ops = [an_upsert(a_note(n), [vector], first_key=n) for n, vector in enumerate(vectors, 1)]
         self.fetched = 0
 
-    async def load(self, after: ChunkKey, limit: int) -> list[tuple[Note, IndexRecord]]:
+    async def load(self, after: ChunkKey, limit: int) -> list[LoadedRow]:
         rows = self.ops[max(after, 0) : max(after, 0) + limit]
-        return [(op.note, op.records[0]) for op in rows if op.note]
+        return [LoadedRow(op.note, op.records[0].chunk_key, op.records[0].vector) for op in rows if op.note]
 
     async def fetch(self, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Floats]:
         self.fetched += len(keys)
