@@ -36,7 +36,7 @@ __all__ = ["Services", "assemble", "chosen_index", "finish_upgrade", "is_new", "
 
 log = EventLog("Bootstrap")
 
-NO_POSTGRES = "DATABASE_URL needs an extra: pip install 'nur-memory[postgres]'"
+NO_POSTGRES = "PostgreSQL needs an extra: pip install 'nur-memory[postgres]'"
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nur.bootstrap import NO_POSTGRES
 from nur.domain.errors import BadConfiguration
 from nur.ports.clock import SystemClock
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
 
     from nur.adapters.sql.moving.move import MoveManifest
     from nur.settings import Settings
-
-NO_POSTGRES = "A move to or from PostgreSQL needs an extra: pip install 'nur-memory[postgres]'"
 
 
 def move_store(settings: Settings, target: str, progress: Callable[[str, int], None]) -> MoveManifest:
