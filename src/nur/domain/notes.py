@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NewType
+from typing import TYPE_CHECKING, Literal, NewType, get_args
 from uuid import UUID
 
 if TYPE_CHECKING:
@@ -60,8 +60,10 @@ class Retention(StrEnum):
 
 #: Maximum length of a note's text.
 MOST_CHARACTERS = 10_000_000
-MEMORY_TYPES = ("preference", "fact", "project", "decision")
-ARTIFACT_TYPES = ("email", "doc", "chat", "transcript", "note")
+MemoryType = Literal["preference", "fact", "project", "decision"]
+ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
+MEMORY_TYPES: tuple[str, ...] = get_args(MemoryType)
+ARTIFACT_TYPES: tuple[str, ...] = get_args(ArtifactType)
 #: Visible to other principals of the tenant.
 SHARED = frozenset({Visibility.TEAM, Visibility.ORG})
 

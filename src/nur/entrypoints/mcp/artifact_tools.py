@@ -10,13 +10,12 @@ from pydantic import Field
 from nur.domain.access import Caller
 from nur.domain.chunks import chunk_public_id
 from nur.domain.errors import BadRequest, EmbedderDown, KeyRefused, NurError
-from nur.domain.notes import Kind, NoteMetadata, Retention, Sensitivity, Visibility
+from nur.domain.notes import ArtifactType, Kind, NoteMetadata, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
 from nur.entrypoints.mcp.arguments import checked_moment, checked_said, checked_text, checked_url
 from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
-    ArtifactType,
     Format,
     RetentionName,
     SensitivityName,

@@ -9,7 +9,7 @@ from pydantic import Field
 from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind
+from nur.domain.notes import Kind, MemoryType
 from nur.domain.notices import nothing_stored
 from nur.domain.search import EmptyReason, SearchRequest
 from nur.entrypoints.mcp import hits, reviews
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nur.domain.search import SearchResult
     from nur.domain.times import Zone
 
-MemoryType = Literal["preference", "fact", "project", "decision"]
 MEMORIES = frozenset({Kind.MEMORY})
 NOTHING = "No memories found."
 LISTED = 120  #: characters of a text that a list shows

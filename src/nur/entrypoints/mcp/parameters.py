@@ -21,7 +21,6 @@ Format = Literal["concise", "detailed"]
 ResponseFormat = Annotated[Format, Field(description="detailed: ranks, offsets, provenance")]
 DETAILED = "detailed"
 
-ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 SensitivityName = Literal["normal", "sensitive", "highly_sensitive"]
 VisibilityName = Literal["me", "team", "org", "custom"]
 RetentionName = Literal["forever", "1y", "until_resolved", "custom"]

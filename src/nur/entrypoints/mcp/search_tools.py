@@ -10,14 +10,13 @@ from nur.domain.access import Caller
 from nur.domain.errors import BadRequest
 from nur.domain.filters import NoteFilter
 from nur.domain.kinds import TURNS
-from nur.domain.notes import Kind
+from nur.domain.notes import ArtifactType, Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
 from nur.entrypoints.mcp import hits
 from nur.entrypoints.mcp.arguments import Arguments, check, checked_range, checked_said, checked_text
 from nur.entrypoints.mcp.parameters import (
     DETAILED,
     READS,
-    ArtifactType,
     AsOf,
     Limit,
     MaxChars,

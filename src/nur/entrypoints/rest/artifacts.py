@@ -1,11 +1,11 @@
 """Artifact routes: documents, e-mails, chats and transcripts, sent as text."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from nur.domain.notes import NoteMetadata
+from nur.domain.notes import ArtifactType, NoteMetadata
 from nur.domain.times import Zone
 from nur.domain.writes import IndexState
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
@@ -16,7 +16,6 @@ from nur.services.notes.artifacts import ReembeddedArtifact
 
 router = APIRouter(prefix="/v2/artifacts", tags=["artifacts"])
 
-ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 Person = Annotated[str, Field(max_length=500, pattern=NO_NUL)]
 
 

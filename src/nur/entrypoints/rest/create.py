@@ -1,12 +1,10 @@
 """Routes that create notes, events and memories."""
 
-from typing import Literal
-
 from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from nur.domain.notes import NoteMetadata
+from nur.domain.notes import MemoryType, NoteMetadata
 from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import OpenServices
 from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, as_utc
@@ -82,7 +80,7 @@ class MemoryIn(Body):
     )
 
     text: Text
-    type: Literal["preference", "fact", "project", "decision"] = "fact"
+    type: MemoryType = "fact"
     confidence: Share = 1.0
     conversation_id: Key | None = None
     ts: Said | None = None

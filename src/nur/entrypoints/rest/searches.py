@@ -1,7 +1,7 @@
 """Search routes: search, read a result again, and open its notes."""
 
 from datetime import datetime
-from typing import Literal, Self
+from typing import Self
 from uuid import UUID
 
 from fastapi import APIRouter, Response
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from nur.domain.access import Caller
 from nur.domain.documents import location
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import Kind, Sensitivity, Visibility
+from nur.domain.notes import ArtifactType, Kind, Sensitivity, Visibility
 from nur.domain.search import Hit, Mode, Payload, Quote, SearchRequest, SearchResult
 from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
@@ -26,9 +26,7 @@ TOOL = "rest_search"
 class Filters(Body):
     """Conditions that every item must meet."""
 
-    artifact_type: Literal["email", "doc", "chat", "transcript", "note"] | None = Field(
-        default=None, description="only artifacts of this type"
-    )
+    artifact_type: ArtifactType | None = Field(default=None, description="only artifacts of this type")
     source_system: Name | None = None
     sensitivity: Sensitivity | None = None
     visibility_scope: Visibility | None = None

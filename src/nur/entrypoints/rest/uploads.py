@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Match
 
 from nur.domain.errors import BadRequest
-from nur.domain.notes import Retention, Sensitivity, Visibility
+from nur.domain.notes import ArtifactType, Retention, Sensitivity, Visibility
 from nur.domain.writes import Outcome, Protection
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered, operation_id
 from nur.entrypoints.rest.fields import NO_NUL, Moment, Name, Title, Url
@@ -85,9 +85,7 @@ async def upload_artifact(
     source_system: Annotated[Name, Form(description="the system it comes from")] = "file",
     source_id: Annotated[SourceId | None, Form(description="its id in that system; default: its name")] = None,
     source_url: Annotated[Url | None, Form(description="URL for documents that have none of their own")] = None,
-    artifact_type: Annotated[
-        Literal["email", "doc", "chat", "transcript", "note"] | None, Form(description="default: by the file's format")
-    ] = None,
+    artifact_type: Annotated[ArtifactType | None, Form(description="default: by the file's format")] = None,
     title: Annotated[Title | None, Form(description="default: the title in the file")] = None,
     project: Annotated[Name, Form()] = "",
     modified_at: Annotated[Moment | None, Form(description="date for documents that have none of their own")] = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nur.domain.errors import BadRequest
+from nur.domain.notes import ARTIFACT_TYPES
 from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_store
 from nur.entrypoints.cli.ingesting.discover import Discovery, FileFilter, FoundFile, Skipped
@@ -54,7 +55,7 @@ def watch_changes(
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(["email", "doc", "chat", "transcript", "note"]),
+    type=click.Choice(ARTIFACT_TYPES),
     help="Type of the documents. Default: detected per file.",
 )
 @click.option("--source", help="Where the documents come from. Default: `file`, or what a file itself states.")
