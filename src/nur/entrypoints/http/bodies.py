@@ -1,4 +1,4 @@
-"""Limits on request bodies: number of JSON values, and time to arrive."""
+"""Limits of request bodies: bytes, JSON values, and the time to arrive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Enough for 64 MiB over a slow line; then a client that has stopped sending is dropped.
+#: 64 MiB over a slow line; a client that has stopped sending is dropped after it.
 BODY_SECONDS = 120.0
 
 
 class BoundedBody:
-    """Reads a body before the application does, and refuses it if it is late or has too many values."""
+    """Reads a body before the application does, and refuses one that is too large, late or has too many values."""
 
     def __init__(
         self,
@@ -30,20 +30,20 @@ class BoundedBody:
         refuse: Callable[[int, str], Response],
         streamed: frozenset[str] = frozenset(),
     ) -> None:
-        """`refuse` makes a response of a status and a message; routes of `streamed` paths read their own bodies."""
+        """`refuse` makes the answer of a status and a message; bodies of `streamed` paths are read by their routes."""
         self._app = app
         self._most_bytes = most_bytes
         self._refuse = refuse
         self._streamed = streamed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read and check the body, then pass it on in one piece. The application refuses a body that is too large."""
+        """Read the body, check it, and pass it on in one piece."""
         if scope["type"] != "http" or scope["path"] in self._streamed:
             await self._app(scope, receive, send)
             return
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                messages, body = await self._read(receive)
+                message, body = await self._read(receive)
             if len(body) > MOST_VALUES and not _is_form(scope):
                 await asyncio.to_thread(check_values, body)
         except TimeoutError:
@@ -51,21 +51,23 @@ class BoundedBody:
         except BadRequest as error:
             await self._refuse(413, f"The body {error}.")(scope, receive, send)
         else:
-            await self._app(scope, _replay(messages, receive), send)
+            await self._app(scope, _replay(message, receive), send)
 
-    async def _read(self, receive: Receive) -> tuple[list[Message], bytes]:
-        """The messages to pass on, and the body; b"" if it is too large or the client disconnected."""
+    async def _read(self, receive: Receive) -> tuple[Message, bytes]:
+        """Return one message with the whole body, and the body. Raises BadRequest if it is too large."""
         parts: list[bytes] = []
         size, more = 0, True
-        while more and size <= self._most_bytes:
+        while more:
             message = await receive()
             if message["type"] != "http.request":
-                return [message], b""
+                return message, b""
             parts.append(message.get("body", b""))
             size += len(parts[-1])
+            if size > self._most_bytes:
+                raise BadRequest(f"has more than {self._most_bytes} bytes")
             more = message.get("more_body", False)
         body = b"".join(parts)
-        return [{"type": "http.request", "body": body, "more_body": more}], b"" if more else body
+        return {"type": "http.request", "body": body, "more_body": False}, body
 
 
 def _is_form(scope: Scope) -> bool:
@@ -73,7 +75,9 @@ def _is_form(scope: Scope) -> bool:
     return Headers(scope=scope).get("content-type", "").startswith("multipart/form-data")
 
 
-def _replay(messages: list[Message], receive: Receive) -> Receive:
+def _replay(message: Message, receive: Receive) -> Receive:
+    messages = [message]
+
     async def replayed() -> Message:
         return messages.pop(0) if messages else await receive()
 

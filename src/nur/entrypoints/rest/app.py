@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from nur.domain.errors import NurError
@@ -34,7 +33,7 @@ from nur.entrypoints.rest.openapi import described
 from nur.observability.events import EventLog, traced
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from nur.entrypoints.mcp.tool import ServicesProvider
 
@@ -42,7 +41,6 @@ log = EventLog("Rest")
 
 #: A text may have ten million characters, four bytes each, and JSON escapes some of them.
 MOST_BODY_BYTES = 64 * 1024 * 1024
-TOO_LARGE = f"The body has more than {MOST_BODY_BYTES} bytes."
 DESCRIPTION = """Notes, events and searches over one store. Everything stored is a note; search finds chunks of notes.
 
 Errors are `application/problem+json` with a stable `code`; `retryable` says whether the same call may succeed later.
@@ -90,37 +88,9 @@ def make_fastapi(provide: ServicesProvider, *, needs_token: bool = False) -> Fas
     app.add_exception_handler(HTTPException, problems.of_http)
     app.add_exception_handler(Exception, problems.of_bug)
     streamed = frozenset({archive.IMPORT_PATH})
-    app.add_middleware(BodyLimit, streamed=streamed)
     app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body, streamed=streamed)
     app.openapi = lambda: described(app, needs_token=needs_token)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
-
-
-class BodyLimit:
-    """Answers 413 to a body that is too large. Bodies of `streamed` paths may have any size."""
-
-    def __init__(self, app: ASGIApp, streamed: frozenset[str] = frozenset()) -> None:
-        self._app = app
-        self._streamed = streamed
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count the bytes of the body as they are read."""
-        if scope["type"] != "http" or scope["path"] in self._streamed:
-            await self._app(scope, receive, send)
-            return
-        content_length = Headers(scope=scope).get("content-length", "0")
-        remaining = MOST_BODY_BYTES
-        too_large = content_length.isdigit() and int(content_length[:20]) > remaining
-
-        async def counted() -> Message:
-            nonlocal remaining
-            message = await receive()
-            remaining -= len(message.get("body", b""))
-            if remaining < 0 or too_large:
-                raise HTTPException(413, TOO_LARGE)
-            return message
-
-        await self._app(scope, counted, send)
 
 
 class Contained:
