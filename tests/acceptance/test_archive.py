@@ -106,7 +106,7 @@ async def test_notes_of_two_stores_come_together(empty_store: Path, tmp_path: Pa
         report = await imported(other, await exported(rest))
         assert (report["unchanged"], report["created"], report["failed"]) == (1, 0, 1)
         (failure,) = report["failures"]
-        assert failure["reason"].startswith(f"{theirs['note_id']} has its key")
+        assert failure["reason"].startswith(f"{theirs['note_id']} already has the same key")
         assert (await other.ok("GET", f"/v2/notes/{theirs['note_id']}"))["text"] == "Theirs."
 
 
