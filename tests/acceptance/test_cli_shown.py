@@ -153,6 +153,14 @@ def test_times_are_local_and_name_their_zone(shell: Shell) -> None:
         assert stored_in_greenwich[:16] not in page
 
 
+@pytest.mark.usefixtures("new_york")
+def test_times_are_those_of_the_stores_zone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUR_TIMEZONE", "Pacific/Kiritimati")  # 14 hours before Greenwich: there it is another day
+    shell("remember", "The key is under the blue stone.", "--ts", "2026-05-08T02:00:00")
+    assert "said 2026-05-08" in shell("search", "Where is the key?")
+    assert "+14" in shell("list")
+
+
 def test_words_after_remember_are_joined(shell: Shell) -> None:
     stored = shell.json("remember", "Deploys", "happen", "on", "Tuesday")["note_id"]
     assert shell.json("get", stored)["text"] == "Deploys happen on Tuesday"

@@ -13,6 +13,7 @@ import httpx2
 
 from nur.domain.access import LOCAL, Caller
 from nur.domain.errors import BadRequest, Conflict, DataFolderInUse, NotFound, NurError, Unavailable
+from nur.entrypoints.cli import render
 from nur.entrypoints.stdio.locate import running_server, wait_for_server
 from nur.observability import events
 from nur.settings import load
@@ -195,6 +196,7 @@ def with_existing_store(data_dir: str | None, work: Callable[[Store], Awaitable[
 
 def _with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     events.configure("ERROR", settings.log_format)
+    render.use_zone(settings.nur_timezone)
 
     async def run() -> T:
         async with open_store(settings) as store:

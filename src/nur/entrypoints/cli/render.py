@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import click
 import regex as re
@@ -39,12 +40,20 @@ def harmless(text: str) -> str:
     return str(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
+_ZONE = "nur.zone"  #: key of the command's context
 _CONTROLS = re.compile(r"[^\P{Cc}\n\t]")
 
 
+def use_zone(name: str | None) -> None:
+    """Show the times of this command in a zone, such as Europe/Berlin; None: in the system's."""
+    click.get_current_context().meta[_ZONE] = ZoneInfo(name) if name else None
+
+
 def when(moment: str) -> str:
-    """Format the server's ISO time in the local zone, to the minute."""
-    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M %Z}"
+    """Format the server's ISO time to the minute, in the store's zone (`use_zone`)."""
+    context = click.get_current_context(silent=True)
+    zone = None if context is None else context.meta.get(_ZONE)
+    return f"{datetime.fromisoformat(moment).astimezone(zone):%Y-%m-%d %H:%M %Z}"
 
 
 def table(shown: Table) -> None:

@@ -32,7 +32,9 @@ def command(ctx: click.Context, as_json: bool, data_dir: str | None) -> None:
 
     Exit code 0: it runs and is usable; 1: no server runs, or its store is unusable.
     """
-    folder = load(**({"nur_data_dir": data_dir} if data_dir else {})).nur_data_dir
+    settings = load(**({"nur_data_dir": data_dir} if data_dir else {}))
+    render.use_zone(settings.nur_timezone)
+    folder = settings.nur_data_dir
     server = answering_server(folder)
     if server is None:
         if as_json:
