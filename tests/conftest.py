@@ -13,6 +13,7 @@ from hypothesis import settings
 from nur.observability import events
 from nur.settings import Settings
 from tests.empty_store import empty_store_file
+from tests.servers.chroma_server import remove_borrowed
 from tests.servers.postgres_server import remove_shared_cluster
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def no_database_left() -> Iterator[None]:
     """Stop PostgreSQL after the tests."""
     yield
     remove_shared_cluster()
+    remove_borrowed()
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.chroma_server import ChromaProcess
+from tests.servers.chroma_server import borrowed
 from tests.servers.postgres_server import shared_cluster
 from tests.store_backends import empty_database
 
@@ -25,10 +25,8 @@ CHOSEN = os.environ.get("NUR_TEST_PROFILE", "embedded")
 #: For the few tests that read the store's file.
 embedded_only = pytest.mark.skipif(CHOSEN != "embedded", reason="looks into the SQLite file")
 
-#: For tests that check the index right after a write.
-indexed_at_once = pytest.mark.skipif(
-    CHOSEN in ("compose", "scale-out"), reason="a worker brings this index up to date, a moment after the answer"
-)
+#: What a write reports that does not wait for the index: a worker brings Chroma and Qdrant up to date a moment later.
+INDEX_STATE = "pending" if CHOSEN in ("compose", "scale-out") else "indexed"
 
 #: Test modules that use only the tools, routes and commands, and no files: they apply to every profile.
 MODULES = (
@@ -58,7 +56,7 @@ def _embedded(folder: Path) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def _compose(folder: Path) -> Iterator[dict[str, str]]:
-    with ChromaProcess(folder / "chroma-server") as server:
+    with borrowed() as server:
         yield {"CHROMA_HOST": "127.0.0.1", "CHROMA_PORT": str(server.port)}
 
 

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
         ) -> AbstractAsyncContextManager[Door]: ...
 
 
+#: For what was just stored to reach the index, on a busy machine.
+INDEXING_SECONDS = 60.0
+
+
 class Door:
     """Calls tools and returns results as a client sees them."""
 
@@ -76,6 +80,13 @@ class Door:
         structured: dict[str, Any] | None = result.structured_content
         assert structured is not None
         return structured
+
+    async def indexed(self) -> int:
+        """How many chunks the index holds, once it is up to date."""
+        async with asyncio.timeout(INDEXING_SECONDS):
+            while (await self.services.stores.outbox.backlog(self.services.clock.now())).pending:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        return await self.services.index.count()
 
     async def refusal(self, tool: str, **arguments: Any) -> str:
         """The message of a result that must be an error, the same in text and structured content."""

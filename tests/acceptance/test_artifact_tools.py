@@ -17,7 +17,7 @@ from nur.retrieval.text.tokens import count
 from tests.artifact_texts import ODD, chapters, tokens
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
-from tests.profiles import embedded_only, indexed_at_once
+from tests.profiles import INDEX_STATE, embedded_only
 from tests.servers import faults
 
 if TYPE_CHECKING:
@@ -60,12 +60,11 @@ async def vectors_of(nur: Door, artifact_id: str) -> list[np.ndarray[Any, Any]]:
 # --- small and large ---
 
 
-@indexed_at_once
 async def test_ingest_small_artifact(shared: Door) -> None:
     made = await shared.data("artifact_ingest", **DOC, source_id="small", content=tokens(800))
     assert (made["is_chunked"], made["num_chunks"]) == (False, 0)
     assert made["stored_ids"] == [made["artifact_id"]]
-    assert (made["outcome"], made["version"], made["index_state"]) == ("created", 1, "indexed")
+    assert (made["outcome"], made["version"], made["index_state"]) == ("created", 1, INDEX_STATE)
     assert collection_of(await note_of(shared, made["artifact_id"])) == "artifacts"
     assert len(await vectors_of(shared, made["artifact_id"])) == 1
     got = await shared.data("artifact_get", artifact_id=made["artifact_id"])
@@ -195,28 +194,26 @@ async def test_ingest_idempotency(shared: Door) -> None:
     text = tokens(2000, "idempotent")
     source = {**DOC, "source_id": "idempotent", "content": text}
     first = await shared.data("artifact_ingest", **source)
-    existing = await shared.services.index.count()
+    existing = await shared.indexed()
     again = await shared.data("artifact_ingest", **source)
-    assert again["outcome"] == "unchanged"
-    assert {k: v for k, v in again.items() if k != "outcome"} == {k: v for k, v in first.items() if k != "outcome"}
+    assert again == first | {"outcome": "unchanged", "index_state": "indexed"}
     assert len(again["stored_ids"]) == 1 + again["num_chunks"] == 4
-    assert await shared.services.index.count() == existing
+    assert await shared.indexed() == existing
     assert (await note_of(shared, first["artifact_id"])).revision == 1  # nothing was written at all
 
 
-@indexed_at_once
 async def test_ingest_content_change(shared: Door) -> None:
     source = {**DOC, "source_id": "changing"}
     old, new = chapters(150, "gardener"), chapters(90, "stonemason")
     first = await shared.data("artifact_ingest", **source, content=old)
-    existing = await shared.services.index.count()
+    existing = await shared.indexed()
     result = await shared.call("artifact_ingest", **source, content=new)
     assert result.content[0].text == f"Updated existing artifact {first['artifact_id']}"  # type: ignore[union-attr]
     second = result.structured_content
     assert second is not None
     assert (second["artifact_id"], second["outcome"], second["version"]) == (first["artifact_id"], "replaced", 2)
     assert not set(second["stored_ids"][1:]) & set(first["stored_ids"][1:])
-    assert await shared.services.index.count() == existing - first["num_chunks"] + second["num_chunks"]
+    assert await shared.indexed() == existing - first["num_chunks"] + second["num_chunks"]
     got = await shared.data("artifact_get", artifact_id=first["artifact_id"], include_content=True)
     assert got["content"] == new
     assert got["metadata"]["version"] == 2
@@ -398,7 +395,7 @@ async def test_artifact_delete_cascade(open_door: OpenDoor, tmp_path: Path) -> N
         await nur.data("artifact_ingest", **DOC, source_id="1", content=chapters(200))  # leaves nothing of the first
         name = made["artifact_id"]
         chunks = (await nur.data("artifact_get", artifact_id=name))["metadata"]["num_chunks"]
-        assert await nur.services.index.count() == chunks > 1
+        assert await nur.indexed() == chunks > 1
         assert _derived(tmp_path)["memory_note_chunks"] == chunks
         assert await nur.text("artifact_delete", artifact_id=name) == f"Deleted artifact {name} and {chunks} chunks"
         assert await nur.refusal("artifact_get", artifact_id=name) == f"Artifact {name} not found"
@@ -407,7 +404,7 @@ async def test_artifact_delete_cascade(open_door: OpenDoor, tmp_path: Path) -> N
             == "No results found. No documents are stored yet."
         )
         assert _derived(tmp_path) == empty
-        assert await nur.services.index.count() == 0
+        assert await nur.indexed() == 0
 
 
 def _derived(folder: Path) -> dict[str, int]:
@@ -431,7 +428,6 @@ def _derived(folder: Path) -> dict[str, int]:
 # --- artifact_reembed ---
 
 
-@indexed_at_once
 async def test_reembed_replaces_the_vectors_and_nothing_else(open_door: OpenDoor, openai_stub: OpenAIStub) -> None:
     async with open_door(**openai(openai_stub)) as nur:
         made = await nur.data(
@@ -446,10 +442,10 @@ async def test_reembed_replaces_the_vectors_and_nothing_else(open_door: OpenDoor
             "num_chunks": 3,
             "embedding_model": "text-embedding-3-large",
             "embedding_dimensions": 64,
-            "index_state": "indexed",
+            "index_state": INDEX_STATE,
         }
         assert await nur.data("artifact_get", artifact_id=made["artifact_id"], include_content=True) == before
-        assert await nur.services.index.count() == 3
+        assert await nur.indexed() == 3
         openai_stub.fail_forever(faults.status(400))
         told = await nur.refusal("artifact_reembed", artifact_id=made["artifact_id"])
         assert told.startswith("Failed to generate embeddings: Invalid text for embedding: ")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.artifact_texts import chapters, tokens
-from tests.profiles import indexed_at_once
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Door, OpenDoor
@@ -38,18 +37,17 @@ async def test_many_ingests_of_one_source_leave_one_version_and_one_created(shar
     assert len(await shared.services.stores.chunks.of_note(note.note_id)) == max(1, made[0]["num_chunks"])
 
 
-@indexed_at_once
 async def test_many_texts_of_one_source_are_versions_in_a_row(shared: Door) -> None:
     source = {**DOC, "source_id": "changing"}
     texts = [f"The text number {i} of a busy source" for i in range(MANY)]
-    before = await shared.services.index.count()
+    before = await shared.indexed()
     made = await at_once(shared, "artifact_ingest", [{**source, "content": text} for text in texts])
     assert Counter(each["outcome"] for each in made) == {"created": 1, "replaced": MANY - 1}
     assert sorted(each["version"] for each in made) == list(range(1, MANY + 1))
     got = await shared.data("artifact_get", artifact_id=made[0]["artifact_id"], include_content=True)
     last = max(range(MANY), key=lambda place: made[place]["version"])
     assert (got["content"], got["metadata"]["version"]) == (texts[last], MANY)
-    assert await shared.services.index.count() == before + 1
+    assert await shared.indexed() == before + 1
     found = await shared.data("artifact_search", query="text number of a busy source", limit=50)
     assert [hit["snippet"] for hit in found["hits"] if "busy source" in hit["snippet"]] == [texts[last]]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.note_world import LONG
+from tests.profiles import INDEX_STATE
 from tests.rest_client import Rest, open_rest
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ async def test_an_artifact_that_cannot_be_stored_is_refused_by_its_field(
 async def test_an_artifact_is_embedded_again(rest: Rest) -> None:
     name = (await rest.ok("POST", "/v2/artifacts", LETTER))["note_id"]
     done = await rest.ok("POST", f"/v2/artifacts/{name}/reembed")
-    assert (done["note_id"], done["index_state"]) == (name, "indexed")
+    assert (done["note_id"], done["index_state"]) == (name, INDEX_STATE)
     assert done["embedding_version"] == rest.services.embedder.model.version
     await rest.problem(404, "POST", "/v2/artifacts/art_none/reembed")
     memory = (await rest.ok("POST", "/v2/memories", {"text": "Tea."}))["note_id"]

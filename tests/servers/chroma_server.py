@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 15.0
+_COLLECTIONS = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
 
 def _free_port() -> int:
@@ -73,6 +81,19 @@ class ChromaProcess:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGCONT)
 
+    def empty(self) -> None:
+        """Delete every collection."""
+        for collection in self._call("GET", _COLLECTIONS):
+            self._call("DELETE", f"{_COLLECTIONS}/{quote(collection['name'], safe='')}")
+
+    def _call(self, method: str, path: str) -> Any:
+        with closing(http.client.HTTPConnection(self.host, self.port, timeout=_START_SECONDS)) as connection:
+            connection.request(method, path)
+            response = connection.getresponse()
+            body = response.read()
+            assert response.status == http.HTTPStatus.OK, (method, path, response.status, body)
+            return json.loads(body)
+
     def _answers(self) -> bool:
         with closing(http.client.HTTPConnection(self.host, self.port, timeout=1)) as connection:
             try:
@@ -80,3 +101,32 @@ class ChromaProcess:
                 return connection.getresponse().status == http.HTTPStatus.OK
             except OSError:
                 return False
+
+
+_started: list[ChromaProcess] = []  #: by this test process
+_unused: list[ChromaProcess] = []  #: of these, those that no test has borrowed
+
+
+@contextmanager
+def borrowed() -> Iterator[ChromaProcess]:
+    """A server without collections that nobody else uses meanwhile."""
+    if _unused:
+        server = _unused.pop()
+    else:
+        server = ChromaProcess(Path(tempfile.mkdtemp(prefix="nur-chroma-")))
+        _started.append(server)
+        server.start()
+    try:
+        server.empty()
+        yield server
+    finally:
+        _unused.append(server)
+
+
+def remove_borrowed() -> None:
+    """Stop the servers that tests borrowed, and delete their data."""
+    while _started:
+        server = _started.pop()
+        server.kill()
+        shutil.rmtree(server._folder)
+    _unused.clear()

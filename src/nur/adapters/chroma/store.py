@@ -119,10 +119,11 @@ class ChromaStore:
 
     def count(self) -> int:
         """Number of records, excluding parents."""
-        total = sum(self._on("count", name, lambda collection: collection.count()) or 0 for name in names.ALL)
+        # Parents first: one that a worker adds meanwhile would make the count of an empty index negative.
         parents = self._on(
             "get", names.ARTIFACTS, lambda collection: collection.get(where={"is_chunked": True}, include=[])
         )
+        total = sum(self._on("count", name, lambda collection: collection.count()) or 0 for name in names.ALL)
         return total - len(parents["ids"] if parents else [])
 
     def drop(self) -> None:
