@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +13,13 @@ import pytest
 from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Suggestion
 from nur.domain.errors import Conflict, NotFound
 from nur.ports.decisions import FoundPair, MemoryComparison, ReviewCursor
+from nur.ports.outbox import Task
 from tests.store_notes import ALL, START, a_note, a_query, after, at, creation, remove, replacement, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nur.domain.notes import Note
+    from nur.domain.notes import Note, NoteId
     from nur.ports.decisions import AlikeMemory
     from nur.ports.stores import Stores
 
@@ -248,6 +251,37 @@ async def test_a_write_finds_what_is_alike_and_suggests_it(stores: Stores) -> No
     assert [(one.note_id, one.text) for one in seen] == [(old.note_id, "alarm code unit 4417")]
     assert [found.other.note_id for found in written.similar] == [old.note_id]
     assert await waiting(stores) == [(new.public_id, old.public_id)]
+
+
+async def test_memories_written_at_the_same_moment_find_each_other(stores: Stores) -> None:
+    old = await stored(stores, "alarm code unit 4417")
+    one, other = (a_note(f"alarm code unit {number}") for number in (3386, 3387))
+    meeting = threading.Barrier(2)  # on SQLite the second write waits for the first, and they do not meet
+
+    async def written(note: Note, number: int) -> list[NoteId]:
+        def rule(alike: Sequence[AlikeMemory]) -> list[FoundPair]:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                meeting.wait(timeout=2)
+            return [FoundPair(found, suggestion(note, old)) for found in alike]
+
+        comparison = MemoryComparison(terms=["alarm", "code", "unit"], where=ALL, limit=3, rule=rule)
+        write = replace(creation(note, f"alarm code unit {number}"), comparison=comparison)
+        return [found.other.note_id for found in (await stores.notes.write(write, at())).similar]
+
+    seen = await asyncio.gather(written(one, 3386), written(other, 3387))
+    jobs = await stores.outbox.lease("worker", 10, START, 60)
+    later = {job.note_id for job in jobs if job.task is Task.DERIVE}
+    assert one.note_id in seen[1] or other.note_id in seen[0] or later & {one.note_id, other.note_id}
+    for note in (one, other):
+        alike = await stores.decisions.alike(note.note_id, ["alarm", "code"], ALL, START, 5)
+        assert {found.note_id for found in alike} == {old.note_id, one.note_id, other.note_id} - {note.note_id}
+
+
+async def test_a_memory_that_is_compared_alone_is_compared_once(stores: Stores) -> None:
+    new = a_note("alarm code unit 3386")
+    comparison = MemoryComparison(terms=["alarm", "code"], where=ALL, limit=3, rule=lambda _: [])
+    await stores.notes.write(replace(creation(new, "alarm code unit 3386"), comparison=comparison), at())
+    assert [job.task for job in await stores.outbox.lease("worker", 10, START, 60)] == [Task.INDEX]
 
 
 async def test_a_write_that_is_refused_suggests_nothing(stores: Stores) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import and_, delete, insert, or_, select, tuple_
 from nur.adapters.sql.changes import audit
 from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.mapping import NOTE_COLUMNS, records, to_note
-from nur.adapters.sql.suggestions import alike, suggest
+from nur.adapters.sql.suggestions import alike, suggest, wait_for_comparisons
 from nur.adapters.sql.tables import decisions, memory_notes, suggestions
 from nur.domain.changes import ChangeKind
 from nur.domain.decisions import Decision, DecisionKind, NotePair, Relation, Review
@@ -82,7 +82,10 @@ class SqlDecisionStore:
         self, note_id: NoteId, terms: Sequence[str], where: NoteFilter, now: datetime, limit: int
     ) -> list[AlikeMemory]:
         """Other notes that match the filter and share terms with this one, best first."""
-        return await self.run.read(alike, self.lexical_index, note_id, terms, where, now, limit) if terms else []
+        if not terms:
+            return []
+        await self.run.write(wait_for_comparisons, where.tenant, terms)
+        return await self.run.read(alike, self.lexical_index, note_id, terms, where, now, limit)
 
     async def page(self, tenant: str, after: NotePair | None, limit: int) -> list[Decision]:
         """The decisions of a tenant, by their pairs."""

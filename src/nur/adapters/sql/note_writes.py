@@ -19,7 +19,7 @@ from nur.adapters.sql import derivations, outbox
 from nur.adapters.sql.changes import audit
 from nur.adapters.sql.mapping import chunk_values, note_values, piece_values, pooled_values, vector_values
 from nur.adapters.sql.search_log import forget_note
-from nur.adapters.sql.suggestions import compare, drop_suggestions
+from nur.adapters.sql.suggestions import compare, drop_suggestions, is_alone
 from nur.adapters.sql.tables import (
     audit_log,
     chunk_pieces,
@@ -82,6 +82,7 @@ def write_note(connection: Connection, lexical_index: LexicalIndex, write: NoteW
         change = _replace_row(connection, write, write.replaces, context.now)
     keys: list[ChunkKey] = []
     similar: Sequence[FoundPair] = ()
+    derive_later = write.text is not None and not write.is_derived
     if write.text is None:
         _touch_chunks(connection, note, indexed=write.indexed)
         derivations.carry_over(connection, note, write.derived, context.now)
@@ -89,12 +90,14 @@ def write_note(connection: Connection, lexical_index: LexicalIndex, write: NoteW
         if write.replaces is not None:
             _drop_derived(connection, lexical_index, note.note_id)
         if write.comparison is not None:  # before its own chunks can be found
+            # A memory that another write is comparing now may be missed: the worker compares again.
+            derive_later |= not is_alone(connection, note.tenant, write.comparison.terms)
             similar = compare(connection, lexical_index, note, write.comparison, context.now)
         keys = _add_chunks(connection, lexical_index, write, context.now)
         derivations.add(connection, note, write.derived, context.now)
     if not write.indexed:
         outbox.enqueue(connection, note.note_id, note.revision, context.now)
-    if write.text is not None and not write.is_derived and note.status is Status.ACTIVE:
+    if derive_later and note.status is Status.ACTIVE:
         outbox.enqueue(connection, note.note_id, note.revision, context.now, Task.DERIVE)
     audit(connection, note, write.action, context, change)
     return Written(keys, similar)

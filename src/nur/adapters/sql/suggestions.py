@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select
+from sqlalchemy import and_, bindparam, delete, insert, or_, select, text
 
 from nur.adapters.sql.filters import IS_ACTIVE, chunks_matching
 from nur.adapters.sql.tables import decisions, memory_note_chunks, memory_notes, suggestions
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from nur.ports.decisions import FoundPair, MemoryComparison
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
+#: First half of the advisory locks that comparisons hold until they commit, one for each of their terms.
+COMPARING = 5_202_014
+_TRY_ALONE = text("SELECT bool_and(pg_try_advisory_xact_lock(:lock, term)) FROM unnest(CAST(:terms AS int[])) AS term")
+_WAIT = text("SELECT pg_advisory_xact_lock(:lock, term) FROM unnest(CAST(:terms AS int[])) AS term")
 #: Most pieces that are read to find memories on the same subject.
 MOST_LOOKED_AT = 64
 #: Chunks whose memories are read by one query.
@@ -68,6 +73,27 @@ _OWN_CHUNKS = select(memory_note_chunks.c.chunk_key).where(memory_note_chunks.c.
 def drop_suggestions(connection: Connection, note_id: NoteId) -> None:
     """Delete every suggestion about a note."""
     connection.execute(_DROP_SUGGESTIONS, {"of_note": note_id})
+
+
+def is_alone(connection: Connection, tenant: str, terms: Sequence[str]) -> bool:
+    """Whether no other write is comparing a memory with any of these terms; none can begin until this one commits.
+
+    Two writes that run at the same time do not see each other's rows. SQLite has one writer.
+    """
+    if connection.dialect.name != "postgresql" or not terms:
+        return True
+    return bool(connection.execute(_TRY_ALONE, {"lock": COMPARING, "terms": _term_locks(tenant, terms)}).scalar())
+
+
+def wait_for_comparisons(connection: Connection, tenant: str, terms: Sequence[str]) -> None:
+    """Return when the writes that are comparing a memory with one of these terms have ended."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(_WAIT, {"lock": COMPARING, "terms": _term_locks(tenant, terms)})
+
+
+def _term_locks(tenant: str, terms: Sequence[str]) -> list[int]:
+    """Second halves of the locks: signed 32-bit numbers, in order, so that those who wait cannot block each other."""
+    return sorted({crc32(f"{tenant} {term}".encode()) - 2**31 for term in terms})
 
 
 def compare(
