@@ -51,8 +51,12 @@ class ThreadedEmbedder:
         return vectors
 
     async def embed_query(self, text: str) -> Floats:
-        """The query's vector; queries are embedded like stored texts."""
-        vector: Floats = (await self.embed([text]))[0]
+        """The query's vector."""
+        self._log_request([text])
+        started = self._clock.monotonic()
+        vectors, tokens = await self._in_thread(partial(self._query_vectors, [text]))
+        self._record([text], tokens, self._clock.monotonic() - started)
+        vector: Floats = vectors[0]
         return vector
 
     async def probe(self) -> Probe:
@@ -71,6 +75,10 @@ class ThreadedEmbedder:
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
         """The texts' unit vectors, and the number of tokens read."""
         raise NotImplementedError
+
+    def _query_vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
+        """The same for queries, which a model may embed in another way than stored texts."""
+        return self._vectors(texts)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

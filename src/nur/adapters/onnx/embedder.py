@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,14 +122,8 @@ class OnnxEmbedder(ThreadedEmbedder):
         self.model = EmbeddingModel(PROVIDER, self._sentences.name, self._sentences.dimensions)
         self.max_tokens = int(INPUT_SHARE * self._sentences.max_tokens)
 
-    async def embed_query(self, text: str) -> Floats:
-        """The query's vector."""
-        started, texts = self._clock.monotonic(), [self._sentences.query_prompt + text]
-        self._log_request(texts)
-        vectors, tokens = await self._in_thread(partial(self._sentences.vectors, texts))
-        self._record(texts, tokens, self._clock.monotonic() - started)
-        vector: Floats = vectors[0]
-        return vector
-
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
         return self._sentences.vectors([self._sentences.document_prompt + text for text in texts])
+
+    def _query_vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
+        return self._sentences.vectors([self._sentences.query_prompt + text for text in texts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -65,13 +65,6 @@ class SentenceEmbedder(ThreadedEmbedder):
         """One unit vector per piece of a text."""
         return await self.embed(texts, progress)
 
-    async def embed_query(self, text: str) -> Floats:
-        """The query's vector."""
-        vectors = await self._in_thread(partial(self._combined, [text], QUERY_ENGLISH))
-        self._record([text], _tokens([text]), 0.0)
-        vector: Floats = vectors[0]
-        return vector
-
     def similarity(self, vectors: Floats, question: Floats) -> Floats:
         """Similarity of each text to the query, from the models that know both languages."""
         multilingual, english = vectors[:, : universal.DIMENSIONS], vectors[:, universal.DIMENSIONS :]
@@ -85,6 +78,9 @@ class SentenceEmbedder(ThreadedEmbedder):
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
         return self._combined(texts, STORED_ENGLISH), _tokens(texts)
+
+    def _query_vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
+        return self._combined(texts, QUERY_ENGLISH), _tokens(texts)
 
     def _combined(self, texts: Sequence[str], english_part: float) -> Floats:
         """Unit vectors of both models' parts; `english_part` is the length of the English part in English texts."""
