@@ -13,7 +13,7 @@ from nur.domain.embedding import EmbeddingModel, Probe
 from nur.domain.errors import NurError
 from nur.observability import metrics
 from nur.observability.events import EventLog
-from nur.ports.clock import Clock, SystemClock
+from nur.ports.clock import Clock, SystemClock, milliseconds_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,8 +65,8 @@ class ThreadedEmbedder:
         try:
             await self._in_thread(partial(self._vectors, ["probe"]))
         except NurError as error:
-            return Probe(False, self._ms_since(started), error=str(error))
-        return Probe(True, self._ms_since(started), self.model.dimensions)
+            return Probe(False, milliseconds_since(started, self._clock), error=str(error))
+        return Probe(True, milliseconds_since(started, self._clock), self.model.dimensions)
 
     async def close(self) -> None:
         """Shut down the threads without waiting for running work."""
@@ -103,6 +103,3 @@ class ThreadedEmbedder:
             latency_ms=round(seconds * 1000),
             batch_size=len(texts),
         )
-
-    def _ms_since(self, started: float) -> int:
-        return round((self._clock.monotonic() - started) * 1000)

@@ -24,6 +24,11 @@ class Clock(Protocol):
         ...
 
 
+def milliseconds_since(started: float, clock: Clock) -> int:
+    """Return the whole milliseconds since a monotonic time."""
+    return round((clock.monotonic() - started) * 1000)
+
+
 class SystemClock:
     """The machine's clock."""
 

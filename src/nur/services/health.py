@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nur.domain.errors import NurError
+from nur.ports.clock import milliseconds_since
 from nur.ports.embedder import Watched
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Health:
             return {"status": HealthStatus.UNHEALTHY, "code": error.code, "error": str(error)}
         return {
             "status": HealthStatus.HEALTHY,
-            "latency_ms": round((self.clock.monotonic() - started) * 1000),
+            "latency_ms": milliseconds_since(started, self.clock),
             **_outbox(backlog),
         }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
 from nur.adapters.files import archives
-from nur.adapters.files.source import Unreadable, moment
+from nur.adapters.files.source import Unreadable, iso_time
 
 if TYPE_CHECKING:
     import zipfile
@@ -47,4 +47,4 @@ def properties(data: bytes) -> Properties:
     except ElementTree.ParseError:
         return Properties()
     changed = root.findtext(f"{_TERMS}modified") or root.findtext(f"{_TERMS}created")
-    return Properties(root.findtext(f"{_DC}title"), root.findtext(f"{_DC}creator"), moment(changed))
+    return Properties(root.findtext(f"{_DC}title"), root.findtext(f"{_DC}creator"), iso_time(changed))

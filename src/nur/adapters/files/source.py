@@ -117,7 +117,7 @@ class TextBuilder:
         return tuple(self._places)
 
 
-def moment(text: str | None) -> datetime | None:
+def iso_time(text: str | None) -> datetime | None:
     """Parse an ISO 8601 date or time, and convert it to UTC; None for anything else. UTC is assumed without a zone."""
     if not text:
         return None

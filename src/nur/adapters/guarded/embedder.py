@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nur.domain.embedding import EmbeddingModel, Probe
 from nur.domain.errors import EmbedderDown, EmbedderRefused, KeyRefused
 from nur.observability.events import EventLog, traced
+from nur.ports.clock import milliseconds_since
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -101,7 +102,7 @@ class GuardedEmbedder:
         """One unit vector per text, in order; all of them or an error."""
         started = self._clock.monotonic()
         vectors = await self._observed(self._inner.embed(texts, progress))
-        await self._answered(Probe(True, self._ms_since(started), self.model.dimensions))
+        await self._answered(Probe(True, milliseconds_since(started, self._clock), self.model.dimensions))
         return vectors
 
     async def embed_query(self, text: str) -> Floats:
@@ -146,7 +147,7 @@ class GuardedEmbedder:
             raise
         except (EmbedderDown, KeyRefused) as error:
             refused = isinstance(error, KeyRefused)
-            self._update(Probe(False, self._ms_since(started), error=str(error), key_refused=refused))
+            self._update(Probe(False, milliseconds_since(started, self._clock), error=str(error), key_refused=refused))
             raise
 
     async def _answered(self, result: Probe) -> None:
@@ -178,6 +179,3 @@ class GuardedEmbedder:
         finally:
             for wait in waits:
                 wait.cancel()
-
-    def _ms_since(self, started: float) -> int:
-        return round((self._clock.monotonic() - started) * 1000)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from nur.adapters.files.source import epoch, iso_time, utc
 from nur.domain.archive import ArchivedNote, NewNote
 from nur.domain.notes import MEMORY_TYPES, Kind, NoteMetadata
 from nur.domain.urls import is_source_url
@@ -54,15 +55,9 @@ def new_note(
 
 def moment(value: object) -> datetime | None:
     """Parse ISO 8601 (UTC is assumed without a zone) or seconds since 1970; None for anything else."""
-    try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC)
-        if isinstance(value, datetime):
-            return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
-        time = datetime.fromisoformat(str(value))
-        return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    if isinstance(value, datetime):
+        return utc(value)
+    return epoch(value) if isinstance(value, int | float) else iso_time(str(value))
 
 
 def url(value: object) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nur.adapters.onnx.folder import load
+from nur.adapters.onnx.folder import load, model_inputs
 from nur.adapters.threaded_embedder import ThreadedEmbedder
 from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, EmbedderRefused
@@ -53,7 +53,6 @@ class SentenceModel:
         prompts = _json_file(folder, "config_sentence_transformers.json").get("prompts") or {}
         self.query_prompt = str(prompts.get("query", ""))
         self.document_prompt = str(next((prompts[name] for name in DOCUMENT_PROMPTS if prompts.get(name)), ""))
-        self._input_names = {one.name for one in self._session.get_inputs()}
         try:
             self.dimensions = self.vectors(["dimensions"])[0].shape[1]
         except EmbedderRefused as error:
@@ -66,13 +65,8 @@ class SentenceModel:
         """
         encoded = self._tokenizer.encode_batch(list(texts))
         mask = np.array([one.attention_mask for one in encoded], np.int64)
-        inputs = {
-            "input_ids": np.array([one.ids for one in encoded], np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
-        }
         try:
-            outputs = self._session.run(None, {name: inputs[name] for name in inputs if name in self._input_names})
+            outputs = self._session.run(None, model_inputs(self._session, encoded))
             pooled = self._pooled(outputs, mask)
         except Exception as error:  # onnxruntime has its own exceptions without a common base
             raise EmbedderRefused("The local model failed on a text.") from error

@@ -19,7 +19,7 @@ from nur.adapters.openai.retries import Decision, GiveUp, RetryPolicy, after_fai
 from nur.adapters.openai.telemetry import Telemetry
 from nur.domain.embedding import Probe
 from nur.domain.errors import KeyRefused
-from nur.ports.clock import Clock, SystemClock
+from nur.ports.clock import Clock, SystemClock, milliseconds_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,12 +117,12 @@ class OpenAIEmbedder:
             error = probe_error(failure)
             return Probe(
                 False,
-                self._ms_since(started),
+                milliseconds_since(started, self._clock),
                 error=str(error),
                 key_refused=isinstance(error, KeyRefused),
                 misnamed=failure.kind in (FailureKind.MODEL, FailureKind.DIMENSIONS),
             )
-        return Probe(True, self._ms_since(started), self.model.dimensions)
+        return Probe(True, milliseconds_since(started, self._clock), self.model.dimensions)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -150,7 +150,7 @@ class OpenAIEmbedder:
             raise final_error(
                 failure, retries=self._retry_policy.retries, failed=missing, total=len(texts)
             ) from failure.__cause__
-        self._telemetry.generated(batches, call.tokens, self._ms_since(started))
+        self._telemetry.generated(batches, call.tokens, milliseconds_since(started, self._clock))
         return vectors
 
     async def _embed_batches(
@@ -190,7 +190,7 @@ class OpenAIEmbedder:
         call.done += len(batch.texts)
         tokens = batch.tokens if answer.tokens is None else answer.tokens
         call.tokens += tokens
-        self._telemetry.batch_generated(batch, call.batches, tokens, self._ms_since(started))
+        self._telemetry.batch_generated(batch, call.batches, tokens, milliseconds_since(started, self._clock))
         if call.progress:
             call.progress(call.done)
 
@@ -248,6 +248,3 @@ class OpenAIEmbedder:
             model=self.model.name, input=list(texts), encoding_format=self._encoding, dimensions=self._dimensions
         )
         return response.content
-
-    def _ms_since(self, started: float) -> int:
-        return round((self._clock.monotonic() - started) * 1000)

@@ -18,6 +18,7 @@ from nur.domain.chunks import sha256
 from nur.domain.errors import IndexDown, StoreDown
 from nur.domain.notes import ChunkKey, NoteId
 from nur.observability.events import EventLog
+from nur.ports.clock import milliseconds_since
 from nur.ports.vector_index import IndexHealth, Neighbour
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class PgVectorIndex:
             await self.run.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
         except StoreDown as error:
             return IndexHealth(healthy=False, latency_ms=0, error=str(error))
-        return IndexHealth(healthy=True, latency_ms=round((self._clock.monotonic() - started) * 1000))
+        return IndexHealth(healthy=True, latency_ms=milliseconds_since(started, self._clock))
 
     def _build(self, connection: Connection) -> None:
         # CONCURRENTLY, because a build takes minutes and must not block writes. It cannot run inside a transaction.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nur.adapters.onnx.folder import load
+from nur.adapters.onnx.folder import load, model_inputs
 from nur.domain.errors import RerankerDown
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class OnnxReranker:
         self._session, self._tokenizer = load(folder, "RERANK_MODEL")
         self._tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
         self._tokenizer.enable_padding()
-        self._input_names = {one.name for one in self._session.get_inputs()}
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """One score per passage, in order: the model's logits. Raises RerankerDown."""
@@ -62,12 +61,7 @@ class OnnxReranker:
     def _run(self, query: str, passages: Sequence[str]) -> list[float]:
         try:
             pairs = self._tokenizer.encode_batch([(query, passage) for passage in passages])
-            inputs = {
-                "input_ids": np.array([pair.ids for pair in pairs], np.int64),
-                "attention_mask": np.array([pair.attention_mask for pair in pairs], np.int64),
-                "token_type_ids": np.array([pair.type_ids for pair in pairs], np.int64),
-            }
-            logits = self._session.run(None, {name: inputs[name] for name in inputs if name in self._input_names})[0]
+            logits = self._session.run(None, model_inputs(self._session, pairs))[0]
         except Exception as error:
             raise RerankerDown("The local reranker failed on these passages.") from error
         return _scores(np.asarray(logits, np.float64).reshape(len(passages), -1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nur.adapters.sentences.layer_norm import layer_norm
 from nur.adapters.sentences.wordpiece import WordPieces
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class MiniLm:
         padded = np.zeros(is_token.shape, np.int64)
         padded[is_token] = np.concatenate([np.array(text_ids, np.int64) for text_ids in ids])
         states = self._words[padded] + self._positions[:longest]
-        states = _normalised(states.reshape(-1, DIMENSIONS), self._scale, self._shift)
+        states = layer_norm(states.reshape(-1, DIMENSIONS), self._scale, self._shift, _EPSILON)
         mask = np.where(is_token, 0.0, -1e9).astype(np.float32)[:, None, None, :]
         for layer in self._layers:
             states = _apply_layer(layer, states, mask, len(ids))
@@ -119,9 +120,9 @@ def _layer(tensors: Mapping[str, Floats], prefix: str) -> _Layer:
 def _apply_layer(layer: _Layer, states: Floats, mask: Floats, texts: int) -> Floats:
     """One layer: attention among the tokens of each text, then a feed-forward network per token."""
     attended = _attention(states @ layer.attend + layer.attend_bias, mask, texts) @ layer.output
-    states = _normalised(attended + layer.output_bias + states, layer.attend_scale, layer.attend_shift)
+    states = layer_norm(attended + layer.output_bias + states, layer.attend_scale, layer.attend_shift, _EPSILON)
     output = _gelu(states @ layer.wide + layer.wide_bias) @ layer.narrow
-    return _normalised(output + layer.narrow_bias + states, layer.scale, layer.shift)
+    return layer_norm(output + layer.narrow_bias + states, layer.scale, layer.shift, _EPSILON)
 
 
 def _attention(projected: Floats, mask: Floats, texts: int) -> Floats:
@@ -132,15 +133,6 @@ def _attention(projected: Floats, mask: Floats, texts: int) -> Floats:
     weights /= weights.sum(axis=-1, keepdims=True)
     mixed: Floats = (weights @ values).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
     return mixed
-
-
-def _normalised(states: Floats, scale: Floats, shift: Floats) -> Floats:
-    states = states - states.mean(axis=1, keepdims=True)
-    variance = np.einsum("td,td->t", states, states) / states.shape[1]
-    states *= (1 / np.sqrt(variance + _EPSILON))[:, None].astype(np.float32)
-    states *= scale
-    states += shift
-    return states
 
 
 def _gelu(states: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nur.adapters.sentences.layer_norm import layer_norm
 from nur.adapters.sentences.unigram import Unigrams
 
 if TYPE_CHECKING:
@@ -73,14 +74,14 @@ class UniversalEncoder:
         block = flat % _BLOCKS
         embedded = self._table[flat] * self._step[block, None] + self._minimum[block, None]
         parts = [embedded, *(self._branch_states(branch, embedded, firsts, sizes) for branch in self._branches)]
-        features = _normalised(np.concatenate(parts, axis=1), self._rest["ln_g"], self._rest["ln_b"], self._epsilon)
+        features = layer_norm(np.concatenate(parts, axis=1), self._rest["ln_g"], self._rest["ln_b"], self._epsilon)
         sums = np.add.reduceat(features, firsts, axis=0) @ self._rest["cnn_W"] + sizes[:, None] * self._rest["cnn_b"]
         return self._dense((sums / np.sqrt(sizes)[:, None]).astype(np.float32))
 
     def _branch_states(
         self, branch: _Branch, embedded: Floats, firsts: NDArray[np.int64], sizes: NDArray[np.int64]
     ) -> Floats:
-        states = _normalised(embedded @ branch.project + branch.project_bias, branch.scale, branch.shift, self._epsilon)
+        states = layer_norm(embedded @ branch.project + branch.project_bias, branch.scale, branch.shift, self._epsilon)
         windows = _windows(branch, firsts, sizes)
         for weights, bias in branch.dense:
             padded = np.concatenate([states, np.zeros((1, _WIDTH), np.float32)])
@@ -115,12 +116,3 @@ def _windows(branch: _Branch, firsts: NDArray[np.int64], sizes: NDArray[np.int64
     indexes = np.arange(tokens)[:, None] + np.arange(-branch.before, branch.window - branch.before)
     first, end = np.repeat(firsts, sizes)[:, None], np.repeat(firsts + sizes, sizes)[:, None]
     return np.where((indexes >= first) & (indexes < end), indexes, tokens)
-
-
-def _normalised(states: Floats, scale: Floats, shift: Floats, epsilon: float) -> Floats:
-    states = states - states.mean(axis=1, keepdims=True)
-    variance = np.einsum("td,td->t", states, states) / states.shape[1]
-    states *= (1 / np.sqrt(variance + epsilon))[:, None].astype(np.float32)
-    states *= scale
-    states += shift
-    return states

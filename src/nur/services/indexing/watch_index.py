@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nur.domain.errors import IndexDown, IndexLost, NurError, StoreForeign
 from nur.domain.filters import NoteFilter
 from nur.observability.events import EventLog, traced
+from nur.ports.clock import milliseconds_since
 from nur.ports.store_facts import RESTORED
 from nur.ports.vector_index import IndexHealth
 
@@ -127,7 +128,7 @@ class WatchIndex:
             log.info("index_trusted", index=self.index.name)
         self.is_trusted = True
         self._error = None
-        self._latency_ms = round((self.clock.monotonic() - started) * 1000)
+        self._latency_ms = milliseconds_since(started, self.clock)
 
     async def _pause(self) -> None:
         """Sleep until the next look is due, or a search doubts the index."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nur.adapters.files.chats import Message, conversation
-from nur.adapters.files.source import moment
+from nur.adapters.files.source import iso_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def conversations(value: Any, _name: str) -> Iterator[Document]:
 
 def _message(found: dict[str, Any]) -> Message:
     speaker = _SPEAKERS.get(found.get("sender", ""), str(found.get("sender")))
-    return Message(speaker, _text(found), moment(found.get("created_at")), found.get("uuid"))
+    return Message(speaker, _text(found), iso_time(found.get("created_at")), found.get("uuid"))
 
 
 def _text(found: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from nur.adapters.files import rows
-from nur.adapters.files.source import TextBuilder, moment
+from nur.adapters.files.source import TextBuilder, iso_time
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def document(html: str) -> Document:
         text=reader.builder.text,
         title=reader.title.strip() or _first(meta, _TITLE) or first_heading(reader.builder.text),
         author=_first(meta, _AUTHOR),
-        occurred_at=moment(_first(meta, _DATE)),
+        occurred_at=iso_time(_first(meta, _DATE)),
         url=_first(meta, _URL),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nur.adapters.files.source import moment
+from nur.adapters.files.source import iso_time
 from nur.domain.documents import Document
 
 if TYPE_CHECKING:
@@ -29,6 +29,6 @@ def parse(file: SourceFile) -> Iterator[Document]:
         text=text,
         title=fields.get("title") or (heading[1] if heading else None),
         author=fields.get("author"),
-        occurred_at=moment(fields.get("date")),
+        occurred_at=iso_time(fields.get("date")),
         url=fields.get("url") or fields.get("source"),
     )
