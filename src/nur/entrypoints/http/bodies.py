@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: 64 MiB over a slow line; a client that has stopped sending is dropped after it.
+#: Enough for 64 MiB over a slow line; then a client that has stopped sending is dropped.
 BODY_SECONDS = 120.0
 
 
@@ -30,7 +30,7 @@ class BoundedBody:
         refuse: Callable[[int, str], Response],
         streamed: frozenset[str] = frozenset(),
     ) -> None:
-        """`refuse` makes the answer of a status and a message; bodies of `streamed` paths are read by their routes."""
+        """`refuse` makes a response of a status and a message; routes of `streamed` paths read their own bodies."""
         self._app = app
         self._most_bytes = most_bytes
         self._refuse = refuse

@@ -31,7 +31,7 @@ TARGET = 300
 LEAST = 80
 """Characters from which a piece ends at a blank line or heading; a shorter one continues past it."""
 
-LONGEST_HEADING = 60
+MAX_HEADING_CHARACTERS = 60
 MOST_HEADING_WORDS = 8
 """Limits of a heading without a `#`: a short line right above a paragraph."""
 
@@ -117,14 +117,14 @@ def _is_short_heading(text: str, atoms: Sequence[Atom], at: int) -> bool:
         atom.kind is not AtomKind.TEXT
         or not begins_block
         or not has_more
-        or atom.end - atom.start > 2 * LONGEST_HEADING
+        or atom.end - atom.start > 2 * MAX_HEADING_CHARACTERS
     ):
         return False
     line = text[atom.start : atom.end]
     stripped = line.strip()
     return (
         "\n" in line
-        and len(stripped) <= LONGEST_HEADING
+        and len(stripped) <= MAX_HEADING_CHARACTERS
         and not stripped.endswith(_ENDS_SENTENCE)
         and len(stripped.split()) <= MOST_HEADING_WORDS
     )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MOST = 255
 """Highest stored count of a term: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
-LONGEST_HEADING = 120
-"""Characters of a heading at most; a longer first line is a paragraph."""
+MAX_FIRST_LINE_CHARACTERS = 120
+"""A longer first line is a paragraph, not a heading of the note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def heading(text: str, title: str | None = None) -> str:
     if title:
         return title
     first, _, rest = text.lstrip().partition("\n")
-    is_heading = len(first) <= LONGEST_HEADING and rest.strip() != ""
+    is_heading = len(first) <= MAX_FIRST_LINE_CHARACTERS and rest.strip() != ""
     return first if is_heading else ""
 
 

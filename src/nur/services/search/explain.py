@@ -43,11 +43,6 @@ class Explained:
     trace: Trace
     note: NoteExplained | None = None
 
-    @property
-    def weakest_shown(self) -> float | None:
-        """The score of the last hit."""
-        return weakest_shown(self.trace)
-
 
 @dataclass(frozen=True, slots=True)
 class ItemExplained:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from nur.retrieval.ranking.term_vectors import LONGEST_HEADING, decode_heading, encode_heading, heading
+from nur.retrieval.ranking.term_vectors import MAX_FIRST_LINE_CHARACTERS, decode_heading, encode_heading, heading
 from nur.retrieval.text.analysis import ANALYZER, term_id
 
-LINE = "x" * LONGEST_HEADING
+LINE = "x" * MAX_FIRST_LINE_CHARACTERS
 
 
 @pytest.mark.parametrize(
