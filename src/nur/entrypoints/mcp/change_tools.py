@@ -57,20 +57,12 @@ async def _changes(
 ) -> CallToolResult:
     bounds = services.timeline.bounds(services.timeline.windows(when))
     since, until = bounds or (None, None)
-    wanted = (about or "").casefold()
-    found: list[ListedChange] = []
-    cursor: str | None = None
-    while True:
-        page = await services.list_changes(
-            caller, since=since, until=until, cursor=cursor, limit=100, characters=4 * QUOTE
-        )
-        found += [one for one in page.changes if wanted in f"{one.before or ''} {one.after or ''}".casefold()]
-        cursor = page.cursor
-        if not page.has_more:
-            break
-    found = found[-limit:]
-    lines = [_change_line(one, services) for one in found]
-    return answer("\n".join(lines) or NOTHING, {"changes": [_change(one) for one in found], "cursor": cursor})
+    page = await services.list_changes.about(
+        about or "", caller, since=since, until=until, limit=limit, characters=4 * QUOTE
+    )
+    lines = [_change_line(one, services) for one in page.changes]
+    changes = [_change(one) for one in page.changes]
+    return answer("\n".join(lines) or NOTHING, {"changes": changes, "cursor": page.cursor})
 
 
 async def memory_review(

@@ -112,6 +112,25 @@ class ListChanges:
         unread = _Unread(0, last, newest_first=True)
         return await self._page(caller, unread, since, until, limit, characters)
 
+    async def about(
+        self,
+        words: str,
+        caller: Caller,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int,
+        characters: int,
+    ) -> ChangesPage:
+        """The last changes with these words in their texts, oldest first. The cursor leads to changes made later."""
+        wanted, found, cursor = words.casefold(), list[ListedChange](), None
+        while True:
+            page = await self(caller, since=since, until=until, cursor=cursor, limit=BATCH, characters=characters)
+            found += [one for one in page.changes if wanted in f"{one.before or ''} {one.after or ''}".casefold()]
+            cursor = page.cursor
+            if not page.has_more:
+                return replace(page, changes=found[-limit:])
+
     async def _page(
         self,
         caller: Caller,

@@ -248,3 +248,23 @@ async def test_a_purge_is_shown_to_who_did_it(log: Log) -> None:
     page = await a_page(log, latest=False, enforced=True)
     assert [(one.change.position, one.note, one.after) for one in page.changes] == [(3, None, None)]
     assert [one.change.position for one in (await a_page(log, latest=False)).changes] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "positions"),
+    [
+        ("TEXT 7", [2 * BATCH]),  # in the last batch, ignoring case
+        ("text", [2 * BATCH - 1, 2 * BATCH]),  # the last ones, oldest first
+        ("river", []),
+    ],
+)
+async def test_the_last_changes_about_something(log: Log, words: str, positions: list[int]) -> None:
+    note = a_note()
+    for place in range(1, 2 * BATCH + 1):
+        log.add(ChangeKind.CREATED, note, version=7 if place == 2 * BATCH else 1)
+    page = await lister(log).about(words, ANN, limit=2, characters=100)
+    assert [one.change.position for one in page.changes] == positions
+    log.add(ChangeKind.CREATED, note)
+    assert [one.change.position for one in (await a_page(log, latest=False, cursor=page.cursor)).changes] == [
+        2 * BATCH + 1
+    ]
