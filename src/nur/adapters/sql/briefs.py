@@ -204,14 +204,22 @@ def _superseded_query(
 
 
 def _upcoming_query(matching: ColumnElement[bool], limit: int, characters: int) -> Select[Any]:
+    # The filter is checked note by note. Beside a range of days SQLite would begin with the tenant's notes, because it
+    # believes a tenant to have ten: 14 ms of 10,000 notes, even if none names a day.
+    shown = memory_notes.alias("shown")
+    is_matching = select(_notes.note_id).where(_notes.note_id == shown.c.note_id, matching).exists()
     half = characters // 2
     start = case((_times.start_char > half, _times.start_char - half), else_=0)
-    text = func.substr(_notes.text, start + 1, characters)
-    within = and_(_times.first_day < bindparam("end_day"), _times.end_day > bindparam("first_day"))
+    text = func.substr(shown.c.text, start + 1, characters)
+    within = and_(
+        _times.first_day < bindparam("end_day"),
+        _times.first_day > bindparam("first_day") - MOST_DAYS,  # follows from the other two; the index needs it
+        _times.end_day > bindparam("first_day"),
+    )
     return (
         select(
-            _notes.public_id,
-            _notes.occurred_at,
+            shown.c.public_id,
+            shown.c.occurred_at,
             text.label("text"),
             (_times.start_char - start).label("at"),
             _times.first_day,
@@ -219,9 +227,9 @@ def _upcoming_query(matching: ColumnElement[bool], limit: int, characters: int) 
         )
         .select_from(note_times)
         .join(derivations, _derived.derivation_id == _times.derivation_id)
-        .join(memory_notes, _notes.note_id == _derived.note_id)
-        .where(within, _times.end_day - _times.first_day <= MOST_DAYS, matching)
-        .order_by(_times.first_day, _notes.occurred_at.desc(), _notes.note_id, _times.start_char)
+        .join(shown, shown.c.note_id == _derived.note_id)
+        .where(within, _times.end_day - _times.first_day <= MOST_DAYS, is_matching)
+        .order_by(_times.first_day, shown.c.occurred_at.desc(), shown.c.note_id, _times.start_char)
         .limit(limit)
     )
 
