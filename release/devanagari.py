@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     Spellings = Mapping[str, float]  #: how one sound is written, with penalties
 
-MOST_SPELLINGS = 8  #: per word
-MOST_PENALTY = 1.0
+MAX_SPELLINGS = 8  #: per word
+MAX_PENALTY = 1.0
 
 _SCHWA = "ə"  #: the vowel of a consonant without a sign
 _FAINT = "ᵊ"  #: the same after two consonants at the end of a word: often written, hardly spoken
@@ -93,10 +93,10 @@ def latin_spellings(word: str) -> list[str]:
         for start, before in best.items():
             for part, penalty in _spellings(sounds, at).items():
                 total = before + penalty
-                if total <= min(MOST_PENALTY, longer.get(start + part, MOST_PENALTY)):
+                if total <= min(MAX_PENALTY, longer.get(start + part, MAX_PENALTY)):
                     longer[start + part] = total
         likeliest = sorted(longer.items(), key=lambda one: (one[1], one[0]))
-        best = dict(likeliest[:MOST_SPELLINGS])
+        best = dict(likeliest[:MAX_SPELLINGS])
     return list(best)
 
 

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 OUTPUT = Path(__file__).parent.parent / "src/nur/data/english_words.tsv.gz"
 #: Languages with a word list. Other languages have only the words that are one token of the model.
 LANGUAGES = "fr de es it pt nl ru ar".split()
-MOST_WORDS = 12_000  #: per list
-MOST_ENGLISH = 15_000
+MAX_WORDS = 12_000  #: per list
+MAX_ENGLISH = 15_000
 TARGETS = 2  #: English words per word
 
-LEAST_MARGIN = 0.0
-LEAST_MARGIN_OF_PARTS = 0.05
+MIN_MARGIN = 0.0
+MIN_MARGIN_OF_PARTS = 0.05
 """Minimum CSLS margin: how much more similar two words are than they are to their usual neighbours. It is higher for
 words of several tokens, which are less certain. Measured from (.1, .15) to (-.1, 0), nDCG@10 on XQuAD: German questions
 about English text .74 to .785, Arabic .35 to .39; questions and text both in German, Russian or Turkish within .01."""
@@ -54,7 +54,7 @@ NEIGHBOURS = 10
 ENGLISH_SHARE = 2e-6  #: minimum share of all English words for a target
 FOREIGN_SHARE = 1e-7  #: a word with a smaller share in English is not an English word
 TIMES_RARER = 20  #: nor is a word this many times rarer in English than in another language
-LEAST_OF_ELSEWHERE = 0.5  #: minimum ratio of a target's share in English to its share in another language
+MIN_OF_ELSEWHERE = 0.5  #: minimum ratio of a target's share in English to its share in another language
 COMMON_SHARE = 1e-5  #: a listed word with a larger share in another language is left to that language
 
 _WORD = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{M}]{3,}")
@@ -79,8 +79,8 @@ def _words_of_model(shares: Mapping[str, Mapping[str, float]]) -> dict[str, str]
     model = model_file("use", "sp.model")
     encoder = UniversalEncoder(model_file("use", "weights.npz"), model)
     whole = _whole_words(Unigrams.from_model(model))
-    listed = [word for language in LANGUAGES for word in list(shares[language])[:MOST_WORDS]]
-    words = [word for word in dict.fromkeys([*whole, *listed, *list(shares["en"])[:MOST_ENGLISH]]) if _is_word(word)]
+    listed = [word for language in LANGUAGES for word in list(shares[language])[:MAX_WORDS]]
+    words = [word for word in dict.fromkeys([*whole, *listed, *list(shares["en"])[:MAX_ENGLISH]]) if _is_word(word)]
     vectors = _vectors(encoder, [whole.get(word, word) for word in words])
     english = {word: shares["en"].get(word, 0.0) for word in words}
     elsewhere = {word: _share_elsewhere(word, shares) for word in words}
@@ -89,7 +89,7 @@ def _words_of_model(shares: Mapping[str, Mapping[str, float]]) -> dict[str, str]
     found = _nearest(vectors[sources], vectors[targets])
     table: dict[str, str] = {}
     for at, (margin, near) in zip(sources, found, strict=True):
-        if margin >= (LEAST_MARGIN if words[at] in whole else LEAST_MARGIN_OF_PARTS):
+        if margin >= (MIN_MARGIN if words[at] in whole else MIN_MARGIN_OF_PARTS):
             name = unicodedata.normalize("NFC", words[at]).casefold()
             table.setdefault(name, " ".join(words[targets[index]] for index in near))
     return table
@@ -125,7 +125,7 @@ def _is_word(word: str) -> bool:
 
 
 def _is_target(word: str, english: float, elsewhere: float) -> bool:
-    common = english > ENGLISH_SHARE and english > LEAST_OF_ELSEWHERE * elsewhere
+    common = english > ENGLISH_SHARE and english > MIN_OF_ELSEWHERE * elsewhere
     return common and word not in ENGLISH and _PLAIN.fullmatch(word) is not None
 
 

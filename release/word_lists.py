@@ -17,13 +17,13 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from release.devanagari import MOST_SPELLINGS, is_devanagari, latin_spellings, simplified
+from release.devanagari import MAX_SPELLINGS, is_devanagari, latin_spellings, simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FOLDER = Path(__file__).parent / "words"
-MOST_TARGETS = 2  #: English words per word
+MAX_TARGETS = 2  #: English words per word
 
 
 def read_all() -> dict[str, str]:
@@ -49,7 +49,7 @@ def read_list(lines: Iterable[str]) -> dict[str, str]:
             if is_devanagari(form):
                 listed.setdefault(simplified(form), english)
                 for rank, spelling in enumerate(latin_spellings(form) if rule[0] == "@" else ()):
-                    if rank < spelt.get(spelling, (MOST_SPELLINGS, ""))[0]:
+                    if rank < spelt.get(spelling, (MAX_SPELLINGS, ""))[0]:
                         spelt[spelling] = (rank, english)
     found = {spelling: english for spelling, (_, english) in spelt.items()} | listed
     return {word: english for word, english in found.items() if word not in excluded}
@@ -81,4 +81,4 @@ def _together(senses: Sequence[str]) -> str:
         return senses[0]
     firsts = dict.fromkeys(english.split()[0] for english in senses)
     rest = dict.fromkeys(word for english in senses for word in english.split())
-    return " ".join(list(firsts | rest)[:MOST_TARGETS])
+    return " ".join(list(firsts | rest)[:MAX_TARGETS])

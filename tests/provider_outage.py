@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from nur.services.indexing.index_worker import LONGEST_OUTAGE_RETRY_SECONDS
+from nur.services.indexing.index_worker import MAX_OUTAGE_RETRY_SECONDS
 from tests.servers import faults
 from tests.servers.nur_server import NurProcess
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FAULTS = (faults.status(503), faults.RESET, faults.status(429), faults.HTML)
 #: Time to recover: the longest wait between two attempts plus a quarter of jitter, and a reserve for a slow machine.
-SOON_SECONDS = LONGEST_OUTAGE_RETRY_SECONDS * 1.25 + 60
+SOON_SECONDS = MAX_OUTAGE_RETRY_SECONDS * 1.25 + 60
 LONG_EVERY = 7  #: every n-th note has several chunks
 SAMPLED = 25
 

@@ -159,7 +159,7 @@ def a_query(**changes: Any) -> CandidateQuery:
         "where": ALL,
         "now": START,
         "limit": 100,
-        "most_compared": 1000,
+        "max_compared": 1000,
         "embedding_version": EMBEDDING,
     }
     usual |= changes

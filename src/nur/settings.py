@@ -39,7 +39,7 @@ from nur.domain.errors import BadConfiguration
 
 CONFIG_FILE_VARIABLE = "NUR_CONFIG"
 SECRETS_VARIABLE = "NUR_SECRETS_DIR"
-LEAST_TOKEN_CHARACTERS = 16
+MIN_TOKEN_CHARACTERS = 16
 MASK = "********"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -311,10 +311,10 @@ class Settings(BaseSettings):
                 f"NUR_BIND={self.nur_bind} is reachable by others: set NUR_TOKEN, or bind 127.0.0.1 "
                 "(NUR_PUBLISHED_ON_LOOPBACK=1 says that a container's port is published on loopback only)"
             )
-        if len(self.nur_token.get_secret_value()) < LEAST_TOKEN_CHARACTERS:
+        if len(self.nur_token.get_secret_value()) < MIN_TOKEN_CHARACTERS:
             raise ValueError(
                 f"NUR_BIND={self.nur_bind} is reachable by others: NUR_TOKEN must have at least "
-                f"{LEAST_TOKEN_CHARACTERS} characters. Make one: "
+                f"{MIN_TOKEN_CHARACTERS} characters. Make one: "
                 "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
             )
 

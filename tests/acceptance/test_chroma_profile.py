@@ -14,7 +14,7 @@ from nur.domain.access import DEFAULT_TENANT
 from nur.domain.chunks import sha256
 from nur.domain.filters import NoteFilter
 from nur.entrypoints.cli.app import run
-from nur.services.search.retrieve import LEAST_CANDIDATES
+from nur.services.search.retrieve import MIN_CANDIDATES
 from tests.callers import LOCAL_CALLER
 from tests.servers.chroma_server import ChromaProcess
 
@@ -61,7 +61,7 @@ async def _found_before_it_was_indexed(nur: Door) -> bool:
 
     Chroma has enough to answer with: one that returns fewer than asked is not relied on anyway.
     """
-    for number in range(LEAST_CANDIDATES + 1):
+    for number in range(MIN_CANDIDATES + 1):
         await nur.data("memory_store", content=f"Railway timetable {number}", type="fact", confidence=1.0)
     await _indexed(nur)
     for number in range(50):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nur.bootstrap import Services
 
 FILES = sorted((Path(nur.entrypoints.web.__file__).parent / "docs").iterdir())
-LARGEST_DOCS_BYTES = 20_000
+MAX_DOCS_BYTES = 20_000
 
 
 def nobody() -> AbstractAsyncContextManager[Services]:
@@ -56,6 +56,6 @@ def test_the_description_names_the_token_where_one_is_needed(server: NurProcess)
 
 def test_the_reference_is_small_and_names_no_other_address() -> None:
     texts = [path.read_text(encoding="utf-8") for path in FILES]
-    assert sum(len(text.encode()) for text in texts) < LARGEST_DOCS_BYTES
+    assert sum(len(text.encode()) for text in texts) < MAX_DOCS_BYTES
     assert [found for text in texts for found in re.findall(r"https?://", text)] == []
     assert [text for text in texts if re.search(r"innerHTML|<script>|\s(?:style|on\w+)=\"", text)] == []

@@ -20,7 +20,7 @@ from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import KeyRefused, StoreDown
 from nur.domain.writes import OnEmbeddingFailure
 from nur.retrieval.text import tokens as cl100k
-from nur.services.indexing.index_worker import MOST_TRIES
+from nur.services.indexing.index_worker import MAX_TRIES
 from tests.artifact_texts import tokens
 from tests.doubles.clock import ManualClock
 from tests.doubles.embedder import InMemoryEmbedder
@@ -179,7 +179,7 @@ async def test_what_was_deferred_waits_for_a_refused_key_however_long(
         openai_stub.fail_forever(faults.status(401))
         stored = await nur.data("memory_store", **MEMORY)
         assert stored["index_state"] == "pending"
-        for _ in range(MOST_TRIES + 2):
+        for _ in range(MAX_TRIES + 2):
             assert await nur.services.index_worker.once() == 1
             clock.advance(3600)
         backlog = await nur.services.stores.outbox.backlog(clock.now())

@@ -17,7 +17,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.search import SearchRequest
 from nur.domain.writes import OnEmbeddingFailure
 from nur.entrypoints.cli.app import BAD_CONFIGURATION, IN_USE, OK, run
-from nur.evaluation.calibrating import LEAST_REJECTED
+from nur.evaluation.calibrating import MIN_REJECTED
 from nur.evaluation.off_topic import GENERAL_QUESTIONS
 from nur.retrieval.calibration import ModelCalibration
 from nur.settings import load as load_settings
@@ -252,7 +252,7 @@ async def test_a_measured_floor_turns_away_the_questions_that_it_was_measured_wi
         where = NoteFilter(tenant=LOCAL.tenant)
         asked = [SearchRequest(query=text, caller=LOCAL_CALLER, where=where) for text in GENERAL_QUESTIONS]
         silent = [not (await services.search(request)).hits for request in asked]
-    assert sum(silent) >= LEAST_REJECTED * len(silent)
+    assert sum(silent) >= MIN_REJECTED * len(silent)
 
 
 async def test_a_store_too_small_to_tell_keeps_its_floor_and_says_so(

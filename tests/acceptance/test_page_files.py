@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TOKEN = "a token of this test alone"
 STATIC = Path(nur.entrypoints.web.__file__).parent / "static"
 NAMES = sorted(path.name for path in STATIC.iterdir())
-LARGEST_PAGE_BYTES = 140_000  #: scripts, styles and markup of all views
+MAX_PAGE_BYTES = 140_000  #: scripts, styles and markup of all views
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_nothing_else_is_served(server: NurProcess, path: str) -> None:
 
 def test_the_page_is_small_and_asks_nobody_else() -> None:
     texts = [(STATIC / name).read_text(encoding="utf-8") for name in NAMES]
-    assert sum(len(text.encode()) for text in texts) < LARGEST_PAGE_BYTES
+    assert sum(len(text.encode()) for text in texts) < MAX_PAGE_BYTES
     addresses = {found for text in texts for found in re.findall(r"https?://[^\s\"'`)]+", text)}
     assert addresses == {"http://www.w3.org/2000/svg"}
 

@@ -13,13 +13,13 @@ from nur.retrieval.text import tokens
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Door
 
-MOST_TOKENS = 3000
+MAX_TOKENS = 3000
 
 
 async def test_the_whole_list_fits_its_budget(nur: Door) -> None:
     listed = await nur.client.list_tools()
     text = listed.model_dump_json(by_alias=True, exclude_none=True)
-    assert tokens.count(text) <= MOST_TOKENS
+    assert tokens.count(text) <= MAX_TOKENS
     assert len(listed.tools) == len(OFFERS)
 
 

@@ -11,7 +11,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind, NoteMetadata
 from nur.domain.search import SearchRequest
 from nur.retrieval.currency.order import CurrentFirst, by_rules
-from nur.retrieval.currency.utterances import MOST_UTTERANCES
+from nur.retrieval.currency.utterances import MAX_UTTERANCES
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
@@ -62,7 +62,7 @@ async def _measure(report: Report) -> None:
             found = await search.retrieve(request)
             ranked = search.ranked(request, found)
             groups = fold_duplicates(best_notes(ranked, None).notes, found.candidates.lookalikes)
-            read = await search.extract_passages.read(request, ranked, groups, MOST_UTTERANCES)
+            read = await search.extract_passages.read(request, ranked, groups, MAX_UTTERANCES)
             started = time.process_time()
             by_rules(request, found.question.terms, CurrentFirst(groups), read, names_time=False)
             between = time.process_time()

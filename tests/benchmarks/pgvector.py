@@ -20,7 +20,7 @@ import numpy as np
 import psutil
 from sqlalchemy import text
 
-from nur.adapters.pgvector.vector_index import LEAST_RESCORED, PgVectorIndex
+from nur.adapters.pgvector.vector_index import MIN_RESCORED, PgVectorIndex
 from nur.adapters.sql.postgres.engine import make_engine
 from nur.adapters.sql.postgres.stores import PostgresStores
 from nur.adapters.sql.sqlite.stores import SqliteStores
@@ -34,7 +34,7 @@ from nur.domain.notes import NoteMetadata
 from nur.domain.search import Mode, SearchRequest
 from nur.domain.writes import Protection
 from nur.ports.clock import SystemClock
-from nur.services.search.retrieve import LEAST_CANDIDATES
+from nur.services.search.retrieve import MIN_CANDIDATES
 from nur.settings import load
 from tests.benchmarks import baselines, scaling, store
 from tests.benchmarks.figures import ms
@@ -134,7 +134,7 @@ async def _on_postgres(report: Report, embedder: ClusteredEmbedder, folder: Path
                 figures["index"].append(await _spent(profile, lambda: _queries(index, embedder)))
                 figures["search"].append(await _spent(profile, lambda: _searches(services)))
         bare, near, search = (ms(float(np.median(values))) for values in figures.values())
-        report.add(f"{name}: nearest {LEAST_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
+        report.add(f"{name}: nearest {MIN_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
         report.add(f"{name}: whole search by meaning", search, beside=bare, yardstick="bare")
         allowed = 1.5 * bare + ms(ranking)
         report.add(
@@ -169,7 +169,7 @@ async def _searches(services: Services) -> None:
 
 async def _queries(index: VectorIndex, embedder: ClusteredEmbedder) -> None:
     for question in QUESTIONS:
-        assert len(await index.query(await embedder.embed_query(question), WHERE, LEAST_CANDIDATES)) == LEAST_CANDIDATES
+        assert len(await index.query(await embedder.embed_query(question), WHERE, MIN_CANDIDATES)) == MIN_CANDIDATES
 
 
 async def _bare(address: str, embedder: ClusteredEmbedder) -> None:
@@ -178,7 +178,7 @@ async def _bare(address: str, embedder: ClusteredEmbedder) -> None:
     version = embedder.model.version
     nearest = (
         f"SELECT chunk_key FROM note_chunk_embeddings WHERE embedding_version = '{version}'"
-        f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {LEAST_RESCORED}"
+        f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {MIN_RESCORED}"
     )
     vectors = [await embedder.embed_query(question) for question in QUESTIONS]
 
@@ -188,10 +188,10 @@ async def _bare(address: str, embedder: ClusteredEmbedder) -> None:
         connection: Any = raw.driver_connection
         connection.autocommit = True
         with connection.cursor() as cursor:
-            cursor.execute(f"SET hnsw.ef_search = {LEAST_RESCORED}")
+            cursor.execute(f"SET hnsw.ef_search = {MIN_RESCORED}")
             for vector in vectors:
                 found = cursor.execute(nearest, (vector,), prepare=True).fetchall()
-                assert len(found) == LEAST_RESCORED
+                assert len(found) == MIN_RESCORED
         raw.close()
         engine.dispose()
 

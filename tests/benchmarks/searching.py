@@ -12,13 +12,13 @@ from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
 from nur.ports.chunks import UNKNOWN
 from nur.retrieval.currency.order import CurrentFirst, by_rules
-from nur.retrieval.currency.utterances import MOST_UTTERANCES
+from nur.retrieval.currency.utterances import MAX_UTTERANCES
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
 from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
 from nur.services.search.rerank import Reranked
-from nur.services.search.retrieve import LEAST_CANDIDATES
+from nur.services.search.retrieve import MIN_CANDIDATES
 from nur.services.search.search_log import SearchRun
 from tests.benchmarks import store
 from tests.benchmarks.figures import median_ms, ms, percentile
@@ -67,7 +67,7 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
         ranked = search.ranked(request, found)
         floor = search.floor(request, found)
         groups = fold_duplicates(best_notes(ranked, floor).notes, found.candidates.lookalikes)
-        read = await search.extract_passages.read(request, ranked, groups, MOST_UTTERANCES)
+        read = await search.extract_passages.read(request, ranked, groups, MAX_UTTERANCES)
         current = by_rules(request, found.question.terms, CurrentFirst(groups), read, names_time=False)
         best = current.groups[: request.limit]
         hits = search.extract_passages.extract(request, found.question.terms, ranked, best, {}, read)
@@ -83,12 +83,12 @@ async def _measure(report: Report, services: Services, name: str, where: NoteFil
     async def rankers(question: str) -> None:
         """What any hybrid search must do: embed the question, scan the vectors, ask the lexical rows."""
         vector = await services.embedder.embed_query(question)
-        await services.index.query(vector, where, LEAST_CANDIDATES)
+        await services.index.query(vector, where, MIN_CANDIDATES)
         terms = query_terms(question, ANALYZER)
         corpus = await services.stores.chunks.statistics([row_word(term.id) for term in terms])
         known = {term.id: corpus.frequencies.get(row_word(term.id), UNKNOWN).pieces for term in terms}
         words = [row_word(term) for term in candidate_terms(terms, known)]
-        await services.stores.chunks.by_words(words, where, services.clock.now(), LEAST_CANDIDATES)
+        await services.stores.chunks.by_words(words, where, services.clock.now(), MIN_CANDIDATES)
 
     await store.timed(search, asked)  # warms every cache that serving warms
     floor, parts, traces, cpu, wall = [], [], [], [], []

@@ -38,7 +38,7 @@ PACKAGE = str(Path(nur.__file__).parent)
 PURE = ("/domain/", "/retrieval/")  #: folders of values and pure functions
 STORED = ["Tea is drunk at four.", "Milk goes into tea.", "The bridge is closed on Mondays."]
 MEMORY = {"type": "fact", "confidence": 1.0}
-MOST_FILES = {"memory_store": 25, "POST /v2/searches": 30, "hybrid_search": 30}  #: aims, pure functions not counted
+MAX_FILES = {"memory_store": 25, "POST /v2/searches": 30, "hybrid_search": 30}  #: aims, pure functions not counted
 
 
 class Walk:
@@ -123,7 +123,7 @@ async def _walk(report: Report) -> None:
                     count = run.take()
                     impure = [file for file in walk.files if not file.startswith(PURE)]
                     report.add(f"{name}, files", len(walk.files), "")
-                    most = f"≤ {MOST_FILES[name]}"
+                    most = f"≤ {MAX_FILES[name]}"
                     report.add(f"{name}, files that are not pure functions", len(impure), "", target=most)
                     report.add(f"{name}, functions", len(walk.functions), "")
                     report.add(f"{name}, transactions", count.reads + count.writes, "", target="≤ 3")

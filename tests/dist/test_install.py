@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(1800)
 
-LARGEST_INSTALL_MIB = 150
+MAX_INSTALL_MIB = 150
 #: What `python -m venv` puts there itself.
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 PROGRAMS = "Scripts" if sys.platform == "win32" else "bin"
@@ -46,7 +46,7 @@ def test_an_install_is_small(environment: Path) -> None:
     ours = [path for path in packages.iterdir() if not path.name.startswith(NOT_OURS)]
     files = [file for path in ours for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()]
     used = sum(file.stat().st_blocks * 512 for file in files)
-    assert used / 2**20 <= LARGEST_INSTALL_MIB
+    assert used / 2**20 <= MAX_INSTALL_MIB
 
 
 @pytest.mark.parametrize("name", ["nur", "nur-memory"])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODELS = json.loads((ROOT / "src/nur/data/models.json").read_text(encoding="utf-8"))
-LARGEST_WHEEL = 20_000_000
+MAX_WHEEL = 20_000_000
 
 
 def content(wheel: Path, name: str) -> bytes:
@@ -36,7 +36,7 @@ def metadata(wheel: Path) -> Message:
 
 def test_the_wheel_is_for_every_platform_and_python_3(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert wheel.stat().st_size < LARGEST_WHEEL
+    assert wheel.stat().st_size < MAX_WHEEL
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:

@@ -46,7 +46,7 @@ FAST = (
     *(f"tests/acceptance/test_{name}.py" for name in ("changes", "context", "said", "reviews", "transactions")),
 )
 #: Limit on tests per change: a line that every write uses is reached by hundreds.
-MOST_TESTS = 60
+MAX_TESTS = 60
 CONTROLS = 8  #: selections of tests that also run once without a change
 REPORT_EVERY = 20  #: tested changes
 PASSED, FAILED = 0, 1
@@ -83,7 +83,7 @@ class Mutation:
         gc.collect()
         gc.freeze()  # children share the memory of what is loaded
         by_name = {item.nodeid: item for item in items}
-        tests = {str(mutant): reach.tests(mutant.module, mutant.change, MOST_TESTS) for mutant in self._sample}
+        tests = {str(mutant): reach.tests(mutant.module, mutant.change, MAX_TESTS) for mutant in self._sample}
         jobs = [
             Job(
                 str(mutant),

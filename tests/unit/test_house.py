@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "nur"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_METHODS = 12
+MAX_METHODS = 12
 #: Words that this project does not use, each with the field's own.
 PRIVATE_WORDS = {
     "anew": "again",
@@ -55,7 +55,7 @@ def _is_property(function: ast.AST) -> bool:
 def test_a_port_has_at_most_twelve_methods(module: Path) -> None:
     for found in _classes(module):
         methods = [one for one in found.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-        assert len([one for one in methods if not _is_property(one)]) <= MOST_METHODS, found.name
+        assert len([one for one in methods if not _is_property(one)]) <= MAX_METHODS, found.name
 
 
 def test_a_class_name_is_used_once() -> None:
@@ -78,6 +78,14 @@ def test_a_word_of_our_own_is_not_used(word: str) -> None:
         if (match := pattern.search(text))
     ]
     assert found == [], f"write: {PRIVATE_WORDS[word]}"
+
+
+def test_limits_are_named_max_and_min() -> None:
+    other = re.compile(r"^_?(MOST|LEAST|LONGEST|SHORTEST|LARGEST)(_[A-Z_]+)?\b", re.MULTILINE)
+    found = {
+        str(path.relative_to(PACKAGE)): match[0] for path in MODULES if (match := other.search(path.read_text("utf-8")))
+    }
+    assert found == {}
 
 
 def test_only_the_clock_reads_the_time_of_writes() -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nur.domain.access import Caller
 
 DEFAULT_TOKENS = 800
-LEAST_TOKENS, MOST_TOKENS = 100, 4_000
+MIN_TOKENS, MAX_TOKENS = 100, 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

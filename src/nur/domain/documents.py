@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 #: Maximum number of places stored with a note; every search that finds the note reads them.
-MOST_PLACES = 2_000
+MAX_PLACES = 2_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-SHORTEST_PROMPT = 15
+MIN_PROMPT_CHARACTERS = 15
 SKIP = "#skip"
 #: Minimum confidence of a search; docs/quality.md compares lower and higher values.
-LEAST_CONFIDENCE = 0.45
+MIN_CONFIDENCE = 0.45
 #: Number of hits whose passages are added.
 PASSAGES = 3
 
 
 def may_inject(prompt: str) -> bool:
     """Whether a prompt is long enough to search for and does not opt out."""
-    return len(prompt) >= SHORTEST_PROMPT and SKIP not in prompt
+    return len(prompt) >= MIN_PROMPT_CHARACTERS and SKIP not in prompt
 
 
 def is_worth_showing(confidence: float | None) -> bool:
     """Whether a search's confidence is high enough to show its passages unasked."""
-    return (confidence or 0.0) >= LEAST_CONFIDENCE
+    return (confidence or 0.0) >= MIN_CONFIDENCE

@@ -7,23 +7,23 @@ import re
 from nur.domain.errors import BadRequest
 
 #: A note's metadata may hold about ten thousand. Parsing and checking this many takes 0.1 s.
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 #: Bytes scanned per call into C code, during which no other thread runs.
 _WINDOW = 64 * 1024
-_TOO_MANY = f"holds more than {MOST_VALUES} values"
+_TOO_MANY = f"holds more than {MAX_VALUES} values"
 _IN_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
 
 def check_values(body: bytes) -> None:
-    """Count every comma and opening bracket outside strings. Raises BadRequest above MOST_VALUES."""
-    if len(body) <= MOST_VALUES:
+    """Count every comma and opening bracket outside strings. Raises BadRequest above MAX_VALUES."""
+    if len(body) <= MAX_VALUES:
         return
     position, values, end = 0, 0, len(body)
     while position < end:
         quote = body.find(b'"', position, position + _WINDOW)
         stop = min(position + _WINDOW, end) if quote < 0 else quote
         values += sum(body.count(mark, position, stop) for mark in (b",", b"[", b"{"))
-        if values > MOST_VALUES:
+        if values > MAX_VALUES:
             raise BadRequest(_TOO_MANY)
         position = stop if quote < 0 else _end_of_string(body, quote + 1)
 

@@ -59,7 +59,7 @@ class Retention(StrEnum):
 
 
 #: Maximum length of a note's text.
-MOST_CHARACTERS = 10_000_000
+MAX_CHARACTERS = 10_000_000
 MemoryType = Literal["preference", "fact", "project", "decision"]
 ArtifactType = Literal["email", "doc", "chat", "transcript", "note"]
 MEMORY_TYPES: tuple[str, ...] = get_args(MemoryType)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from nur.domain.decisions import DecisionKind
 from nur.domain.errors import BadRequest
-from nur.domain.notes import MOST_CHARACTERS, Kind, NoteId, Retention, Sensitivity, Status, Visibility
+from nur.domain.notes import MAX_CHARACTERS, Kind, NoteId, Retention, Sensitivity, Status, Visibility
 from nur.domain.urls import RULE, is_source_url
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="StrEnum")
 
-MOST_NAME_CHARACTERS = 4_000
-MOST_COUNT = 2**31 - 1
+MAX_NAME_CHARACTERS = 4_000
+MAX_COUNT = 2**31 - 1
 
 
 def read_fields(
@@ -70,8 +70,8 @@ def string(value: object) -> str:
     """Read a short string."""
     if not isinstance(value, str):
         raise TypeError("must be a string")
-    if len(value) > MOST_NAME_CHARACTERS:
-        raise ValueError(f"must have at most {MOST_NAME_CHARACTERS} characters")
+    if len(value) > MAX_NAME_CHARACTERS:
+        raise ValueError(f"must have at most {MAX_NAME_CHARACTERS} characters")
     return value
 
 
@@ -79,8 +79,8 @@ def content(value: object) -> str:
     """Read a note's text."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError("must be a string that is not blank")
-    if len(value) > MOST_CHARACTERS:
-        raise ValueError(f"must have at most {MOST_CHARACTERS} characters")
+    if len(value) > MAX_CHARACTERS:
+        raise ValueError(f"must have at most {MAX_CHARACTERS} characters")
     return value
 
 
@@ -110,7 +110,7 @@ def one_of(values: type[T]) -> Callable[[Any], T]:
 
 def count(value: object) -> int:
     """Read a whole number of at least 1."""
-    if type(value) is not int or not 1 <= value <= MOST_COUNT:
+    if type(value) is not int or not 1 <= value <= MAX_COUNT:
         raise ValueError("must be a whole number, at least 1")
     return value
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nur.evaluation.dataset import DataSet, LabelledQuestion, Row
 
 LIMIT = 50
-LONGEST_TURN = 50_000
+MAX_TURN_CHARACTERS = 50_000
 CONCURRENCY = 32
 BRIEF_TOKENS = 600
 CALLER = Caller(LOCAL, "evaluation")
@@ -160,7 +160,7 @@ class LoadedDataset:
 
     async def _store(self, row: Row, turn_index: int) -> None:
         kind, meta = self._kind_and_metadata(row, turn_index)
-        text = row.text[:LONGEST_TURN] if kind is Kind.TURN else row.text
+        text = row.text[:MAX_TURN_CHARACTERS] if kind is Kind.TURN else row.text
         stored = await self.services.remember.store(kind, text, meta, CALLER, OnEmbeddingFailure.REJECT)
         self.row_of[stored.note.public_id] = row.id
 

@@ -35,7 +35,7 @@ OVERFETCH = 4
 SPECIFICATION_OVERFETCH = 3
 SPECIFICATION_K = 60
 #: Stop fetching after this many chunks, even if a collection has too few results.
-MOST_CHUNKS = 8_000
+MAX_CHUNKS = 8_000
 
 
 def specified_fusion(
@@ -117,7 +117,7 @@ class Baseline:
             names = collections_of(where.kinds)
             lists = [[one for one in visible if collection_of(one.note) == name][:per_collection] for name in names]
             is_full = all(len(ranked) == per_collection for ranked in lists)
-            if is_full or len(nearest) < fetched or fetched >= MOST_CHUNKS:
+            if is_full or len(nearest) < fetched or fetched >= MAX_CHUNKS:
                 break
             fetched *= 4
         return specified_fusion(

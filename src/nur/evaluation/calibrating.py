@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 TARGET_REJECTED = 0.25
 #: Share of the known items that the floor may lose. Kept small: people's questions share fewer words with their
 #: answers than known items do.
-MOST_LOST = 0.01
+MAX_LOST = 0.01
 #: A floor that rejects a smaller share of off-topic questions is not worth the answers it may lose.
-LEAST_REJECTED = 0.2
+MIN_REJECTED = 0.2
 #: Fewer known items are too few to estimate their worst 1 %.
-LEAST_QUESTIONS = 30
+MIN_QUESTIONS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class Calibration:
 
 
 def choose_floor(known: Sequence[float], off_topic: Sequence[float]) -> Calibration:
-    """Choose a floor that rejects TARGET_REJECTED of the off-topic questions, lowered to lose at most MOST_LOST.
+    """Choose a floor that rejects TARGET_REJECTED of the off-topic questions, lowered to lose at most MAX_LOST.
 
     The result has no floor if it would reject too few. The floor is derived from the off-topic questions because known
     items are easy: a floor just below them would be too high for questions in other words.
     """
     auroc = measures.auroc(known, off_topic) if known and off_topic else None
-    if auroc is None or len(known) < LEAST_QUESTIONS:
+    if auroc is None or len(known) < MIN_QUESTIONS:
         return Calibration(None, 0.0, 0.0, auroc, is_conclusive=False)
-    highest_allowed = sorted(known)[int(MOST_LOST * len(known))]
+    highest_allowed = sorted(known)[int(MAX_LOST * len(known))]
     target = sorted(off_topic)[int(TARGET_REJECTED * len(off_topic))]
     floor = round(min(target, highest_allowed), 3)
     lost, rejected = _below(known, floor), _below(off_topic, floor)
-    if rejected < LEAST_REJECTED or lost > MOST_LOST:
+    if rejected < MIN_REJECTED or lost > MAX_LOST:
         return Calibration(None, 0.0, 0.0, auroc)
     return Calibration(floor, lost, rejected, auroc)
 

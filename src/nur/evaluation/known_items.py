@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SENTENCE, WORDS = "sentence", "words"
 #: Number of words in a question made of words: as many as people type.
 WORDS_ASKED = 4
-SHORTEST, LONGEST = 20, 300  #: length of a sentence that can be a question, in characters
+MIN_CHARACTERS, MAX_CHARACTERS = 20, 300  #: length of a sentence that can be a question, in characters
 PAGE = 1_000
 
 
@@ -69,7 +69,7 @@ async def _notes(stores: Stores, now: datetime) -> AsyncIterator[Note]:
 async def _question(stores: Stores, text: str, category: str, draw: random.Random) -> str | None:
     """A question about a text; None if it has no suitable sentence."""
     sentences = [text[start:end].strip() for start, end in split(text)]
-    sentences = [sentence for sentence in sentences if SHORTEST <= len(sentence) <= LONGEST]
+    sentences = [sentence for sentence in sentences if MIN_CHARACTERS <= len(sentence) <= MAX_CHARACTERS]
     if not sentences:
         return None
     sentence = draw.choice(sentences)

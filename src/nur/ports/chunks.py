@@ -120,7 +120,7 @@ class CandidateQuery:
     with_model_vectors: bool = False  #: read the piece vectors made by the store's embedding model
     not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks missing from the index before it was queried
     compare_all: bool = False  #: scan every vector that matches the filter, not only those not indexed yet
-    most_compared: int = 0  #: maximum vectors in the exact scan
+    max_compared: int = 0  #: maximum vectors in the exact scan
     embedding_version: str = ""
     windows: Sequence[AskedWindow] = ()  #: notes said in one of them, or naming a time in one, are candidates
     known_at: datetime | None = None  #: only notes stored by then; None: all

@@ -156,14 +156,14 @@ async def test_compare_all_finds_every_vector_that_matches_whatever_the_index_ho
 
 
 @pytest.mark.parametrize("compare_all", [True, False])
-@pytest.mark.parametrize(("most_compared", "is_complete"), [(4, True), (3, False), (2, False)])
+@pytest.mark.parametrize(("max_compared", "is_complete"), [(4, True), (3, False), (2, False)])
 async def test_where_too_many_would_be_compared_none_is_and_words_alone_answer(
-    stores: Stores, most_compared: int, is_complete: bool, compare_all: bool
+    stores: Stores, max_compared: int, is_complete: bool, compare_all: bool
 ) -> None:
     for i in range(3):
         await store(stores, f"Tea {i}.")
     await store(stores, "Tea.", tenant="acme")  # another tenant's does not count
-    query = a_query(vector=vector_of("tea"), most_compared=most_compared, compare_all=compare_all)
+    query = a_query(vector=vector_of("tea"), max_compared=max_compared, compare_all=compare_all)
 
     by_meaning = await stores.chunks.candidates(query)
     by_both = await stores.chunks.candidates(replace(query, terms=["0"]))

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.errors import BadRequest
-from nur.domain.json_values import MOST_VALUES, check_values
+from nur.domain.json_values import MAX_VALUES, check_values
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        json.dumps({f"name{i}": 1 for i in range(MOST_VALUES + 2)}),
-        "[" + "1," * MOST_VALUES + "1,1]",
-        "[" + "[]," * MOST_VALUES + "1]",
-        "[" * (MOST_VALUES + 1),
-        '{"text": "' + "x" * 70_000 + '", "more": [' + '"\\\\",' * MOST_VALUES + "1,1]}",
+        json.dumps({f"name{i}": 1 for i in range(MAX_VALUES + 2)}),
+        "[" + "1," * MAX_VALUES + "1,1]",
+        "[" + "[]," * MAX_VALUES + "1]",
+        "[" * (MAX_VALUES + 1),
+        '{"text": "' + "x" * 70_000 + '", "more": [' + '"\\\\",' * MAX_VALUES + "1,1]}",
     ],
 )
 def test_too_many_values_are_refused(body: str) -> None:
@@ -36,16 +36,16 @@ def test_what_stands_in_a_text_is_not_counted(piece: str, shift: int) -> None:
 @pytest.mark.parametrize("value", ["1", '"a,b"', '"\\""'])
 def test_as_many_values_as_the_limit_are_taken_and_one_more_is_refused(value: str) -> None:
     """The bracket of the list and every comma count, so a list of so many values has as many marks."""
-    check_values(f"[{','.join([value] * MOST_VALUES)}]".encode())
+    check_values(f"[{','.join([value] * MAX_VALUES)}]".encode())
     with pytest.raises(BadRequest):
-        check_values(f"[{','.join([value] * (MOST_VALUES + 1))}]".encode())
+        check_values(f"[{','.join([value] * (MAX_VALUES + 1))}]".encode())
 
 
 @pytest.mark.parametrize("length", range(65_530, 65_545))
 def test_a_long_text_ends_where_it_ends_whatever_lies_on_the_edge_of_what_is_read_at_once(length: int) -> None:
     for ending in ("", "\\", '"', "\\\\", '\\"'):
         text = "x" * length + ending
-        body = json.dumps([text, *[1] * (MOST_VALUES - 1)]).encode()
+        body = json.dumps([text, *[1] * (MAX_VALUES - 1)]).encode()
         check_values(body)
         with pytest.raises(BadRequest):
             check_values(body[:-1] + b", 1]")

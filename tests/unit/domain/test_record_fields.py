@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from nur.domain.errors import BadRequest
-from nur.domain.notes import MOST_CHARACTERS
+from nur.domain.notes import MAX_CHARACTERS
 from nur.domain.record_fields import (
+    MAX_COUNT,
+    MAX_NAME_CHARACTERS,
     METADATA,
-    MOST_COUNT,
-    MOST_NAME_CHARACTERS,
     content,
     count,
     moment,
@@ -25,12 +25,12 @@ from nur.domain.record_fields import (
 @pytest.mark.parametrize(
     ("read", "value"),
     [
-        (string, "x" * MOST_NAME_CHARACTERS),
+        (string, "x" * MAX_NAME_CHARACTERS),
         (string, ""),
         (content, " x "),
-        (content, "x" * MOST_CHARACTERS),
+        (content, "x" * MAX_CHARACTERS),
         (count, 1),
-        (count, MOST_COUNT),
+        (count, MAX_COUNT),
         (count, 2_147_483_647),  # what a database's integer holds
     ],
 )
@@ -41,11 +41,11 @@ def test_values_within_the_limits_are_taken_as_they_are(read: Any, value: object
 @pytest.mark.parametrize(
     ("read", "value"),
     [
-        (string, "x" * (MOST_NAME_CHARACTERS + 1)),
+        (string, "x" * (MAX_NAME_CHARACTERS + 1)),
         (string, 5),
         (content, " \n"),
         (content, None),
-        (content, "x" * (MOST_CHARACTERS + 1)),
+        (content, "x" * (MAX_CHARACTERS + 1)),
         (count, 0),
         (count, 2_147_483_648),
         (count, True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nur.domain.injection import LEAST_CONFIDENCE
+from nur.domain.injection import MIN_CONFIDENCE
 from nur.evaluation.asking import Answer
 from nur.evaluation.dataset import DataSet, LabelledQuestion
 from nur.evaluation.injection import injected_share, injection_scores
@@ -22,9 +22,9 @@ def answered(score: float, *ids: str) -> Answer:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (answered(LEAST_CONFIDENCE, "a", "b", "gold"), {"injected": 1.0, "injected_gold@3": 1.0}),
+        (answered(MIN_CONFIDENCE, "a", "b", "gold"), {"injected": 1.0, "injected_gold@3": 1.0}),
         (answered(0.9, "a", "b", "c", "gold"), {"injected": 1.0, "injected_gold@3": 0.0}),  # the fourth is not shown
-        (answered(LEAST_CONFIDENCE - 0.01, "gold"), {"injected": 0.0}),  # not sure enough: nothing is shown
+        (answered(MIN_CONFIDENCE - 0.01, "gold"), {"injected": 0.0}),  # not sure enough: nothing is shown
         (answered(0.0), {"injected": 0.0}),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nur.domain.briefs import BriefLine
-from nur.retrieval.brief import EMPTY, LONGEST_QUOTE, OfferedSection, compose, one_line
+from nur.retrieval.brief import EMPTY, MAX_QUOTE_CHARACTERS, OfferedSection, compose, one_line
 from nur.retrieval.text.tokens import count
 
 TODAY = date(2026, 5, 8)
@@ -77,7 +77,7 @@ def test_a_quote_cannot_end_the_brief_or_start_a_line() -> None:
 
 def test_a_long_quote_is_cut_between_words() -> None:
     quote = one_line("word " * 200)
-    assert len(quote) <= LONGEST_QUOTE + 2
+    assert len(quote) <= MAX_QUOTE_CHARACTERS + 2
     assert quote.endswith("word …")
 
 

@@ -25,7 +25,7 @@ FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 #: gzip level. Text shrinks to a third; a higher level takes twice as long to save another tenth.
 COMPRESSION = 3
-MOST_MANIFEST_BYTES = 1024 * 1024
+MAX_MANIFEST_BYTES = 1024 * 1024
 _PIECE_BYTES = 1024 * 1024
 _FORMAT_ERRORS = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, KeyError, TypeError)
 
@@ -130,7 +130,7 @@ def _manifest_bytes(tar: tarfile.TarFile) -> bytes:
     content = tar.extractfile(member) if member is not None and member.name == MANIFEST else None
     if content is None:
         raise ValueError("no manifest")
-    return content.read(MOST_MANIFEST_BYTES)
+    return content.read(MAX_MANIFEST_BYTES)
 
 
 def _copy(

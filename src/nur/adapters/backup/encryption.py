@@ -24,7 +24,7 @@ PIECE_BYTES = 1024 * 1024
 #: Each guess of a passphrase takes 64 MiB of memory and about 0.2 s.
 LOG_COST = 16
 #: Limits the memory that a crafted file can demand to 1 GiB.
-MOST_LOG_COST = 20
+MAX_LOG_COST = 20
 _SALT_BYTES, _PREFIX_BYTES, _TAG_BYTES = 16, 7, 16
 _HEADER_BYTES = len(MAGIC) + 1 + _SALT_BYTES + _PREFIX_BYTES
 
@@ -84,7 +84,7 @@ class DecryptingReader(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], passphrase: str) -> None:
         header = file.read(_HEADER_BYTES)
-        if len(header) < _HEADER_BYTES or header[len(MAGIC)] > MOST_LOG_COST:
+        if len(header) < _HEADER_BYTES or header[len(MAGIC)] > MAX_LOG_COST:
             raise StoreDamaged("The backup is damaged: its header cannot be read.")
         self._file, self._seal, self._first = file, _Seal(passphrase, header), True
         self._sealed = file.read(PIECE_BYTES + _TAG_BYTES)

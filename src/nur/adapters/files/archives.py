@@ -8,8 +8,8 @@ import zipfile
 from nur.adapters.files.source import Unreadable
 
 #: Limit on an archive's declared unpacked size, checked before anything is unpacked.
-MOST_UNPACKED_BYTES = 512 * 1024 * 1024
-MOST_MEMBERS = 50_000
+MAX_UNPACKED_BYTES = 512 * 1024 * 1024
+MAX_MEMBERS = 50_000
 SIGNATURE = b"PK\x03\x04"
 
 
@@ -20,8 +20,8 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise Unreadable("It is a damaged archive.") from error
     members = archive.infolist()
-    if len(members) > MOST_MEMBERS or sum(member.file_size for member in members) > MOST_UNPACKED_BYTES:
-        raise Unreadable(f"It unpacks to more than {MOST_UNPACKED_BYTES // 2**20} MB or {MOST_MEMBERS:,} files.")
+    if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:
+        raise Unreadable(f"It unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MB or {MAX_MEMBERS:,} files.")
     if any(member.flag_bits & 1 for member in members):
         raise Unreadable("It is protected by a password.")
     return archive

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 #: Messages of longer conversations get no place of their own; their times are still in the text.
-MOST_LISTED = 200
+MAX_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def conversation(
     """A conversation as one document, with `[2026-03-01 14:05] Ada: text` per message. Times are UTC."""
     builder = TextBuilder()
     for message in messages:
-        if message.id and len(messages) <= MOST_LISTED:
+        if message.id and len(messages) <= MAX_LISTED:
             builder.place(f"message {message.id}")
         builder.add(paragraph(message.speaker, message.text, stamp(message.at)))
     times = [message.at for message in messages if message.at is not None]

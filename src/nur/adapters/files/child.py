@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = EventLog("FileReader")
 
 #: Limit for all documents of one file, as sent over the pipe.
-MOST_ANSWER_BYTES = 256 * 1024 * 1024
+MAX_ANSWER_BYTES = 256 * 1024 * 1024
 #: A process is replaced after this many files, because parsers leak memory.
 FILES_PER_PROCESS = 500
 #: Environment variables passed to the parser process: no keys, no settings.
@@ -96,8 +96,8 @@ class ChildFileReader:
         while True:
             length = int.from_bytes(await process.stdout.readexactly(frames.LENGTH_BYTES))
             received += length
-            if received > MOST_ANSWER_BYTES:
-                return [], f"It contains more than {MOST_ANSWER_BYTES // 2**20} MB of text: split it.", True
+            if received > MAX_ANSWER_BYTES:
+                return [], f"It contains more than {MAX_ANSWER_BYTES // 2**20} MB of text: split it.", True
             fields = json.loads(await process.stdout.readexactly(length))
             if "end" in fields:
                 return documents, fields["refused"], fields["spent"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from nur.adapters.files import archives
 from nur.adapters.files.parsers import whatsapp
 from nur.adapters.files.source import SourceFile, Unreadable, clean, decode
-from nur.domain.documents import MOST_PLACES
+from nur.domain.documents import MAX_PLACES
 from nur.domain.file_formats import FORMATS, HEAD_BYTES, FileFormat, is_text, suffix_format
-from nur.domain.notes import MOST_CHARACTERS
+from nur.domain.notes import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 #: Changes when parsers produce other documents for the same file, so that unchanged files are read again.
 READER_VERSION = "1"
 
-_LONGEST_TITLE = 500
-_LONGEST_NAME = 200
-_MOST_PARTICIPANTS = 100
+_MAX_TITLE_CHARACTERS = 500
+_MAX_NAME_CHARACTERS = 200
+_MAX_PARTICIPANTS = 100
 #: At least two header lines, one of them found in every message; an mbox `From ` line may come first.
 _MAIL = re.compile(
     rb"(?:From \S{1,200}[ \t][^\n]{1,100}\n)?(?=(?:[\w-]{2,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2})"
@@ -112,16 +112,16 @@ def _parser(known: FileFormat) -> _Parser:
 def _finished(document: Document, name: str, file: SourceFile) -> Document:
     """Apply the store's limits, remove characters that it rejects, and set a title."""
     text = clean(document.text)
-    if len(text) > MOST_CHARACTERS:
-        raise Unreadable(f"It contains a text of more than {MOST_CHARACTERS:,} characters: split it.")
-    people = [_short(person, _LONGEST_NAME) for person in document.participants if person.strip()]
+    if len(text) > MAX_CHARACTERS:
+        raise Unreadable(f"It contains a text of more than {MAX_CHARACTERS:,} characters: split it.")
+    people = [_short(person, _MAX_NAME_CHARACTERS) for person in document.participants if person.strip()]
     return replace(
         document,
         text=text,
-        title=_short(document.title or file.basename, _LONGEST_TITLE),
-        author=_short(document.author, _LONGEST_NAME) if document.author and document.author.strip() else None,
-        participants=tuple(dict.fromkeys(people))[:_MOST_PARTICIPANTS],
-        places=document.places if len(document.places) <= MOST_PLACES else (),
+        title=_short(document.title or file.basename, _MAX_TITLE_CHARACTERS),
+        author=_short(document.author, _MAX_NAME_CHARACTERS) if document.author and document.author.strip() else None,
+        participants=tuple(dict.fromkeys(people))[:_MAX_PARTICIPANTS],
+        places=document.places if len(document.places) <= MAX_PLACES else (),
         metadata={"format": name, **document.metadata},
     )
 

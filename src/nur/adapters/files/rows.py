@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_LONGEST_HEADER_CELL = 80
+_MAX_HEADER_CELL_CHARACTERS = 80
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -16,7 +16,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         return False
     first = [cell.strip() for cell in rows[0]]
     named = [cell for cell in first if cell]
-    words = all(len(cell) <= _LONGEST_HEADER_CELL and not _is_number(cell) for cell in named)
+    words = all(len(cell) <= _MAX_HEADER_CELL_CHARACTERS and not _is_number(cell) for cell in named)
     return bool(named) and len(set(named)) == len(named) and words and len(named) * 2 >= len(first)
 
 

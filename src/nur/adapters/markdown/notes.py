@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The folder of each kind in an export.
 FOLDERS = {kind: spec.label for kind, spec in KINDS.items()}
 _EXCLUDED_FIELDS = ("text", "versions", "content_hash")
-_LONGEST_NAME = 80
+_MAX_NAME_CHARACTERS = 80
 
 
 def render(archived: ArchivedNote) -> bytes:
@@ -47,5 +47,5 @@ def path_of(note: Note) -> PurePosixPath:
 
 def _name(text: str) -> str:
     """A file name that is valid on every system; distinct texts get distinct names."""
-    plain = re.sub(r"[^a-z0-9_-]", "-", text.lower())[:_LONGEST_NAME]
+    plain = re.sub(r"[^a-z0-9_-]", "-", text.lower())[:_MAX_NAME_CHARACTERS]
     return plain if plain == text and plain else f"{plain}-{sha256(text)[:8]}"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 #: The API's limit of inputs per request.
-MOST_TEXTS = 2048
+MAX_TEXTS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class BatchLimits:
     in_flight: int = 4
 
     def __post_init__(self) -> None:
-        if not 1 <= self.texts <= MOST_TEXTS:
-            raise ValueError(f"a batch holds 1 to {MOST_TEXTS} texts, not {self.texts}")
+        if not 1 <= self.texts <= MAX_TEXTS:
+            raise ValueError(f"a batch holds 1 to {MAX_TEXTS} texts, not {self.texts}")
         if self.tokens < 1 or self.in_flight < 1:
             raise ValueError("a batch needs at least one token and one request in flight")
 

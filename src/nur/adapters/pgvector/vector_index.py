@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 log = EventLog("PgVector")
 
 #: pgvector's limit for an HNSW index of halfvec. Longer vectors are compared by an exact scan.
-MOST_DIMENSIONS = 4000
+MAX_DIMENSIONS = 4000
 #: Candidates rescored per hit wanted: half precision swaps near ties.
 RESCORED_PER_HIT = 2
-LEAST_RESCORED = 40  #: pgvector's default for hnsw.ef_search
-MOST_RESCORED = 1000  #: pgvector's limit for hnsw.ef_search
+MIN_RESCORED = 40  #: pgvector's default for hnsw.ef_search
+MAX_RESCORED = 1000  #: pgvector's limit for hnsw.ef_search
 #: Statements kept, one per filter: composing one costs half as much as running it.
 STATEMENTS = 64
 
@@ -88,8 +88,8 @@ class PgVectorIndex:
 
     async def open(self) -> None:
         """Build this version's index if it is missing, without blocking writes. Raises IndexDown."""
-        if self._dimensions > MOST_DIMENSIONS:
-            log.warning("vectors_not_indexed", dimensions=self._dimensions, most=MOST_DIMENSIONS)
+        if self._dimensions > MAX_DIMENSIONS:
+            log.warning("vectors_not_indexed", dimensions=self._dimensions, most=MAX_DIMENSIONS)
             return
         try:
             await self.run.write(self._build)
@@ -156,8 +156,8 @@ class PgVectorIndex:
         )
 
     def _nearest(self, connection: Connection, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        rescored = min(max(LEAST_RESCORED, RESCORED_PER_HIT * limit), MOST_RESCORED)
-        if rescored > LEAST_RESCORED:
+        rescored = min(max(MIN_RESCORED, RESCORED_PER_HIT * limit), MAX_RESCORED)
+        if rescored > MIN_RESCORED:
             connection.execute(_SET_EF_SEARCH, {"rescored": str(rescored)})
         values = {"query": vector, "now": self._clock.now()}
         rows = connection.execute(self._statement(where, limit, max(rescored, limit)), values).all()
@@ -187,7 +187,7 @@ class PgVectorIndex:
 
     def _approximate(self, column: ColumnElement[Any]) -> ColumnElement[float]:
         """The distance that the index is built on."""
-        if self._dimensions > MOST_DIMENSIONS:
+        if self._dimensions > MAX_DIMENSIONS:
             return _distance(column, self._query)
         half = _HalfVector(self._dimensions)
         return _distance(cast(column, half), cast(self._query, half))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SLICE = 16
 
 #: Characters read per text. Only pieces without sentences and lines are longer.
-MOST_CHARACTERS = 2_000
+MAX_CHARACTERS = 2_000
 
 STORED_ENGLISH, QUERY_ENGLISH = 0.6, 0.8
 """Length of the English model's part in the vector of an English text, stored and query. Their product makes the
@@ -38,7 +38,7 @@ ONE_ENGLISH = 1.0
 and, if both are, the English model's. Chosen on half of the everyday set; a third more or less of each changes
 recall@5 there by at most .01."""
 
-LEAST_ENGLISH = 0.1  #: a vector with a shorter English part is of a text in another language
+MIN_ENGLISH = 0.1  #: a vector with a shorter English part is of a text in another language
 
 
 class SentenceEmbedder(ThreadedEmbedder):
@@ -70,8 +70,8 @@ class SentenceEmbedder(ThreadedEmbedder):
         multilingual, english = vectors[:, : universal.DIMENSIONS], vectors[:, universal.DIMENSIONS :]
         query_multilingual, query_english = question[: universal.DIMENSIONS], question[universal.DIMENSIONS :]
         multilingual_cosine = _cosines(multilingual, query_multilingual)
-        is_english = np.linalg.norm(english, axis=1) > LEAST_ENGLISH
-        if np.linalg.norm(query_english) <= LEAST_ENGLISH:
+        is_english = np.linalg.norm(english, axis=1) > MIN_ENGLISH
+        if np.linalg.norm(query_english) <= MIN_ENGLISH:
             return multilingual_cosine * np.where(is_english, ONE_ENGLISH, NEITHER_ENGLISH).astype(np.float32)
         both = BOTH_ENGLISH[0] * multilingual_cosine + BOTH_ENGLISH[1] * _cosines(english, query_english)
         return np.where(is_english, both, ONE_ENGLISH * multilingual_cosine).astype(np.float32)
@@ -86,7 +86,7 @@ class SentenceEmbedder(ThreadedEmbedder):
         """Unit vectors of both models' parts; `english_part` is the length of the English part in English texts."""
         with self._loading:
             multilingual, english = self._universal, self._minilm
-        texts = [text[:MOST_CHARACTERS] for text in texts]
+        texts = [text[:MAX_CHARACTERS] for text in texts]
         combined = np.zeros((len(texts), self.model.dimensions), np.float32)
         combined[:, : universal.DIMENSIONS] = multilingual.vectors(texts)
         in_english = np.flatnonzero([is_english(text) for text in texts])

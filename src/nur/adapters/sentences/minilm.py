@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TYPES = {"F16": np.float16, "F32": np.float32}
 
 DIMENSIONS = 384
-MOST_TOKENS = 128
+MAX_TOKENS = 128
 """Longer texts are truncated: pieces have about 60 tokens, and the cost of attention is quadratic."""
 
 _LAYERS = 6
@@ -75,7 +75,7 @@ class MiniLm:
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text, in order."""
-        ids = [self._tokens.encode(text, MOST_TOKENS) for text in texts]
+        ids = [self._tokens.encode(text, MAX_TOKENS) for text in texts]
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for group in _groups([len(text_ids) for text_ids in ids]):
             vectors[group] = self._run([ids[index] for index in group])

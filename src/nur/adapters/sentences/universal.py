@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 DIMENSIONS = 512
-MOST_TOKENS = 256
+MAX_TOKENS = 256
 """Longer texts are truncated; pieces have about 60 tokens."""
 
 _BLOCKS = 17  #: of the stored embedding table; a token's block is its id modulo this
@@ -61,7 +61,7 @@ class UniversalEncoder:
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """One unit vector per text, in order."""
-        ids = [np.array(self._tokens.encode(text)[:MOST_TOKENS], np.int64) for text in texts]
+        ids = [np.array(self._tokens.encode(text)[:MAX_TOKENS], np.int64) for text in texts]
         sizes = np.array([len(text_ids) for text_ids in ids])
         runs = np.flatnonzero(np.diff(np.cumsum(sizes) // _TOKENS_PER_RUN)) + 1
         groups = np.split(np.arange(len(texts)), runs)

@@ -9,7 +9,7 @@ import regex
 
 _CLS, _SEP, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 _CONTINUES = "##"
-LONGEST_WORD = 100
+MAX_WORD_CHARACTERS = 100
 """Longer words become the unknown token."""
 
 # A word, or a single character: punctuation, an ASCII symbol, a Chinese character.
@@ -49,7 +49,7 @@ class WordPieces:
     def _cut(self, word: str) -> list[int]:
         """Ids of the word's pieces, longest known piece first; the unknown token if any part is unknown."""
         unknown = [self.ids[_UNKNOWN]]
-        if len(word) > LONGEST_WORD:
+        if len(word) > MAX_WORD_CHARACTERS:
             return unknown
         ids: list[int] = []
         start = 0

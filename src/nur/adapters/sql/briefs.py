@@ -42,7 +42,7 @@ _ANY_DECISION = (
 )
 
 #: Longer stretches ("next year") are no date to be reminded of.
-MOST_DAYS = 7
+MAX_DAYS = 7
 #: Written by hand, one thing each; turns and documents are too long to be listed.
 SHORT_KINDS = (Kind.MEMORY, Kind.NOTE, Kind.EVENT)
 
@@ -213,7 +213,7 @@ def _upcoming_query(matching: ColumnElement[bool], limit: int, characters: int) 
     text = func.substr(shown.c.text, start + 1, characters)
     within = and_(
         _times.first_day < bindparam("end_day"),
-        _times.first_day > bindparam("first_day") - MOST_DAYS,  # follows from the other two; the index needs it
+        _times.first_day > bindparam("first_day") - MAX_DAYS,  # follows from the other two; the index needs it
         _times.end_day > bindparam("first_day"),
     )
     return (
@@ -228,7 +228,7 @@ def _upcoming_query(matching: ColumnElement[bool], limit: int, characters: int) 
         .select_from(note_times)
         .join(derivations, _derived.derivation_id == _times.derivation_id)
         .join(shown, shown.c.note_id == _derived.note_id)
-        .where(within, _times.end_day - _times.first_day <= MOST_DAYS, is_matching)
+        .where(within, _times.end_day - _times.first_day <= MAX_DAYS, is_matching)
         .order_by(_times.first_day, shown.c.occurred_at.desc(), shown.c.note_id, _times.start_char)
         .limit(limit)
     )

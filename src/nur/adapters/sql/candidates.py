@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 #: Chunks that get indexed while a search runs are read by key; if there are more than this, all vectors are compared.
-MOST_LATE = 1_000
+MAX_LATE = 1_000
 #: If more chunks than this wait for the index, searches compare none of them and report that they are degraded.
-MOST_STALE = 50_000
+MAX_STALE = 50_000
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
@@ -143,10 +143,10 @@ def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[Chun
         late = query.not_indexed - stale
         selections = [_among(connection, stale)] if stale else []
         if late:
-            selections.append(_vectors.chunk_key.in_(late) if len(late) <= MOST_LATE else true())
+            selections.append(_vectors.chunk_key.in_(late) if len(late) <= MAX_LATE else true())
     rows: dict[ChunkKey, Floats] = {}
     for selection in selections:
-        found = connection.execute(_to_compare(query).where(selection).limit(query.most_compared))
+        found = connection.execute(_to_compare(query).where(selection).limit(query.max_compared))
         rows.update((ChunkKey(row.chunk_key), row.vec) for row in found)
     return list(rows), np.stack(list(rows.values())) if rows else np.empty((0, 0), dtype=np.float32)
 
@@ -196,8 +196,8 @@ def _among(connection: Connection, stale: Collection[ChunkKey]) -> ColumnElement
 
 
 _NOT_INDEXED: Mapping[str, Select[int]] = {
-    "sqlite": _stale().limit(MOST_STALE),
-    "postgresql": select(func.stale_chunks(MOST_STALE)),  # see migration 0012
+    "sqlite": _stale().limit(MAX_STALE),
+    "postgresql": select(func.stale_chunks(MAX_STALE)),  # see migration 0012
 }
 
 
@@ -215,7 +215,7 @@ def _nearest(connection: Connection, query: CandidateQuery) -> _Nearest:
     indexed = {one.chunk_key: one.similarity for one in query.neighbours}
     left_out = set(keys) - indexed.keys() - query.not_indexed if query.compare_all else frozenset[ChunkKey]()
     missed = bool(left_out and left_out - not_indexed(connection))
-    if keys and len(keys) >= query.most_compared:
+    if keys and len(keys) >= query.max_compared:
         return _Nearest(
             {}, is_complete=False, missed_by_index=missed
         )  # the nearest of some would pass for the nearest of all

@@ -27,7 +27,7 @@ _IN_CHUNK = and_(_times.start_char >= _chunks.start_offset, _times.start_char < 
 _audit = audit_log.c
 
 
-LONGEST_DATED = 600
+MAX_DATED_CHARACTERS = 600
 """Characters of a chunk up to which the times that it names count for it."""
 
 
@@ -69,7 +69,7 @@ def dated(connection: Connection, views: Sequence[ScoringView]) -> frozenset[Chu
 
 def _short(views: Sequence[ScoringView]) -> list[ChunkKey]:
     """Long chunks nearly always name some time, most often another one than that of the piece that matches."""
-    return [view.chunk_key for view in views if view.characters <= LONGEST_DATED]
+    return [view.chunk_key for view in views if view.characters <= MAX_DATED_CHARACTERS]
 
 
 def _naming(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _decided, _suggested, _notes = decisions.c, suggestions.c, memory_notes.c
 #: Longest chain of notes that supersede each other. Longer ones are refused: every decision walks the chain.
-LONGEST_CHAIN = 1_000
+MAX_CHAIN_LENGTH = 1_000
 _SUPERSEDES = _decided.kind == DecisionKind.SUPERSEDES.value
 
 
@@ -105,7 +105,7 @@ def superseders(
     """
     direct: dict[NoteId, list[Superseder]] = {}
     edge = set(note_ids)
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN_LENGTH):
         query = (
             select(_decided.older_id, _decided.newer_id, _notes.public_id)
             .join(memory_notes, _notes.note_id == _decided.newer_id)
@@ -163,7 +163,7 @@ def _both(connection: Connection, pair: NotePair, context: WriteContext) -> Note
 def _reaches(connection: Connection, start: NoteId, goal: NoteId) -> bool:
     """Whether `start` supersedes `goal` indirectly."""
     reached, edge = {start}, {start}
-    for step in range(LONGEST_CHAIN):
+    for step in range(MAX_CHAIN_LENGTH):
         query = select(_decided.older_id).where(_decided.newer_id.in_(edge), _SUPERSEDES)
         edge = {NoteId(found) for found in connection.execute(query).scalars()} - reached
         if step and goal in edge:

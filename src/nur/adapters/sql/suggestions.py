@@ -31,7 +31,7 @@ COMPARING = 5_202_014
 _TRY_ALONE = text("SELECT bool_and(pg_try_advisory_xact_lock(:lock, term)) FROM unnest(CAST(:terms AS int[])) AS term")
 _WAIT = text("SELECT pg_advisory_xact_lock(:lock, term) FROM unnest(CAST(:terms AS int[])) AS term")
 #: Most pieces that are read to find memories on the same subject.
-MOST_LOOKED_AT = 64
+MAX_LOOKED_AT = 64
 #: Chunks whose memories are read by one query.
 READ_AT_ONCE = 8
 
@@ -104,7 +104,7 @@ def compare(
     Call it before the memory has lexical rows, so that it does not find itself.
     """
     terms, where = comparison.terms, comparison.where
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT) if terms else []
+    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MAX_LOOKED_AT) if terms else []
     alike = _read_alike(connection, keys, where, now, comparison.limit) if keys else []
     found = comparison.rule(alike) if alike else ()
     if found:
@@ -160,7 +160,7 @@ def alike(
 ) -> list[AlikeMemory]:
     """Other notes that match the filter and share terms with this one, best first."""
     own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MOST_LOOKED_AT)
+    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MAX_LOOKED_AT)
     return _read_alike(connection, [key for key in keys if key not in own], where, now, limit)
 
 

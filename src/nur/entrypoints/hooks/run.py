@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BRIEF_TOKENS = 800
 COMPACT_TOKENS = 200  #: after a compaction, whose summary already has the rest
 PASSAGE_CHARACTERS = 1_200
-MOST_LOG_BYTES = 256 * 1024
+MAX_LOG_BYTES = 256 * 1024
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -171,7 +171,7 @@ def _log(folder: Path | None, arguments: Sequence[str], reason: str) -> None:
     """Log one line about an error, without contents. A log that cannot be written is ignored."""
     try:
         path = (folder or data_folder(None)) / "hooks.log"
-        mode = "w" if path.exists() and path.stat().st_size > MOST_LOG_BYTES else "a"
+        mode = "w" if path.exists() and path.stat().st_size > MAX_LOG_BYTES else "a"
         with path.open(mode, encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {' '.join(arguments[:2])}: {reason}\n")
     except Exception:  # noqa: BLE001, S110

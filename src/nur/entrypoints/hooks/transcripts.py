@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-LONGEST_TURN = 50_000
+MAX_TURN_CHARACTERS = 50_000
 #: A hook reads at most this much; the rest follows with the next event.
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 _RECALLED = re.compile(r"<nur-memory\b.*?(?:</nur-memory>|\Z)", re.DOTALL)
 #: Beginnings of texts that clients insert into user turns.
 _INSERTED = (
@@ -46,7 +46,7 @@ def make_turn(role: str, content: Any, said_at: Any) -> HookTurn | None:
             for block in blocks
             if isinstance(block, dict) and block.get("type", "text") in ("text", "input_text", "output_text")
         ]
-    text = _RECALLED.sub("", "\n".join(texts)).strip()[:LONGEST_TURN]
+    text = _RECALLED.sub("", "\n".join(texts)).strip()[:MAX_TURN_CHARACTERS]
     if not text or text.startswith(_INSERTED):
         return None
     return HookTurn(role, text, said_at if isinstance(said_at, str) else "")
@@ -85,7 +85,7 @@ def new_turns(path: Path, format_name: str, offset: int) -> tuple[list[HookTurn]
     """The turns after `offset`, and the next offset. Raises OSError, ValueError."""
     size = path.stat().st_size
     if format_name == "gemini":  # one JSON document, written again with every message: read whole
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise ValueError(f"{size} bytes are too many for a hook")
         entries = json.loads(path.read_bytes()).get("messages", [])
         turns = [turn for turn in _read(entries, format_name) if turn is not None]
@@ -94,7 +94,7 @@ def new_turns(path: Path, format_name: str, offset: int) -> tuple[list[HookTurn]
         offset = 0
     with path.open("rb") as file:
         file.seek(offset)
-        content = file.read(MOST_BYTES)
+        content = file.read(MAX_BYTES)
     whole = content.rfind(b"\n") + 1  # the last line may still be being written
     turns = [turn for turn in _read(_lines(content[:whole]), format_name) if turn is not None]
     return turns, offset + whole

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Match, Route
 
 from nur.entrypoints.http.bodies import BoundedBody
 from nur.entrypoints.http.guard import AllowedCallers, Guard
-from nur.entrypoints.mcp.server import MOST_BODY_BYTES
+from nur.entrypoints.mcp.server import MAX_BODY_BYTES
 from nur.entrypoints.web.page import page_routes
 from nur.observability import metrics
 from nur.observability.events import SERVICE
@@ -70,7 +70,7 @@ class _Mcp:
     """The MCP endpoint as a plain ASGI application, so that /mcp and /mcp/ both answer without a redirect."""
 
     def __init__(self, server: MCPServer) -> None:
-        self._bounded = BoundedBody(server.session_manager.handle_request, MOST_BODY_BYTES, _refuse)
+        self._bounded = BoundedBody(server.session_manager.handle_request, MAX_BODY_BYTES, _refuse)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._bounded(scope, receive, send)

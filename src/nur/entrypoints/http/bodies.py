@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 
 from nur.domain.errors import BadRequest
-from nur.domain.json_values import MOST_VALUES, check_values
+from nur.domain.json_values import MAX_VALUES, check_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,13 +26,13 @@ class BoundedBody:
     def __init__(
         self,
         app: ASGIApp,
-        most_bytes: int,
+        max_bytes: int,
         refuse: Callable[[int, str], Response],
         streamed: frozenset[str] = frozenset(),
     ) -> None:
         """`refuse` makes a response of a status and a message; routes of `streamed` paths read their own bodies."""
         self._app = app
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._refuse = refuse
         self._streamed = streamed
 
@@ -44,7 +44,7 @@ class BoundedBody:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 message, body = await self._read(receive)
-            if len(body) > MOST_VALUES and not _is_form(scope):
+            if len(body) > MAX_VALUES and not _is_form(scope):
                 await asyncio.to_thread(check_values, body)
         except TimeoutError:
             await self._refuse(408, "The body did not arrive in time.")(scope, receive, send)
@@ -63,8 +63,8 @@ class BoundedBody:
                 return message, b""
             parts.append(message.get("body", b""))
             size += len(parts[-1])
-            if size > self._most_bytes:
-                raise BadRequest(f"has more than {self._most_bytes} bytes")
+            if size > self._max_bytes:
+                raise BadRequest(f"has more than {self._max_bytes} bytes")
             more = message.get("more_body", False)
         body = b"".join(parts)
         return {"type": "http.request", "body": body, "more_body": False}, body

@@ -18,7 +18,7 @@ log = EventLog("Server")
 
 #: From the connection, or the first byte after a response, to the end of the headers.
 HEAD_SECONDS = 20.0
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 #: File descriptors reserved for the store, the index and the embedding provider.
 SPARE_DESCRIPTORS = 128
 #: Minimum time between two identical log lines.
@@ -27,15 +27,15 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def most_connections() -> int:
-    """Connection limit: what the limit on open files allows, at most MOST_CONNECTIONS."""
+    """Connection limit: what the limit on open files allows, at most MAX_CONNECTIONS."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
-        return MOST_CONNECTIONS
+        return MAX_CONNECTIONS
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
-        return MOST_CONNECTIONS
-    return min(MOST_CONNECTIONS, max(files - SPARE_DESCRIPTORS, files // 2))
+        return MAX_CONNECTIONS
+    return min(MAX_CONNECTIONS, max(files - SPARE_DESCRIPTORS, files // 2))
 
 
 class ThrottledWarning:

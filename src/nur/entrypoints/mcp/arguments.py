@@ -30,7 +30,7 @@ ECHO = 60
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?")
 _NUMBERS = {"int", "float"}
 #: Most characters of a list or object sent as JSON in a string.
-MOST_JSON_CHARACTERS = 100_000
+MAX_JSON_CHARACTERS = 100_000
 
 
 class Arguments(BaseModel):
@@ -95,8 +95,8 @@ def _unwrap(model: type[Arguments], name: str, value: Any) -> Any:
         return json.loads(value)
     if value[:1] not in "[{":
         return value
-    if len(value) > MOST_JSON_CHARACTERS:
-        raise BadRequest(_too_long(name, _label(name), MOST_JSON_CHARACTERS))
+    if len(value) > MAX_JSON_CHARACTERS:
+        raise BadRequest(_too_long(name, _label(name), MAX_JSON_CHARACTERS))
     try:
         return json.loads(value)
     except RecursionError:

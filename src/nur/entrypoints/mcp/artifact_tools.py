@@ -35,7 +35,7 @@ Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
 Participant = Annotated[str, Field(max_length=500)]
 #: Ids that a detailed answer lists; `artifact_get` with `include_chunks` lists all.
-MOST_IDS = 50
+MAX_IDS = 50
 #: Beyond this many, an answer has the artifact's own id alone unless more was asked for: a book has hundreds.
 USUAL_IDS = 10
 
@@ -172,7 +172,7 @@ def _checked_id(artifact_id: str) -> str:
 
 def _receipt(stored: "Stored", *, detailed: bool) -> CallToolResult:
     ids = stored.stored_ids
-    listed = ids[:MOST_IDS] if detailed or len(ids) <= USUAL_IDS else ids[:1]
+    listed = ids[:MAX_IDS] if detailed or len(ids) <= USUAL_IDS else ids[:1]
     structured = {
         "artifact_id": stored.note.public_id,
         "is_chunked": stored.note.is_chunked,

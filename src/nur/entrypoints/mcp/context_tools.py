@@ -7,7 +7,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from nur.domain.access import Caller
-from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, BriefRequest
+from nur.domain.briefs import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, BriefRequest
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import DEFAULT_MAX_CHARS, SearchRequest
@@ -26,7 +26,7 @@ async def memory_context(
     caller: Caller,
     project: Project = None,
     query: Annotated[str | None, Field(max_length=500, description="Add passages about this")] = None,
-    max_tokens: Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="Longest brief")] = DEFAULT_TOKENS,
+    max_tokens: Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Longest brief")] = DEFAULT_TOKENS,
 ) -> CallToolResult:
     """Call this first in a session: a short brief of standing instructions, preferences, decisions and what is open."""
     brief = await services.make_brief(

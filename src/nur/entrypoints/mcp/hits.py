@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOTHING = "No results found."
 #: Most times shown in the text of a hit; the structured content has all.
-MOST_TIMES = 3
+MAX_TIMES = 3
 #: Label of the newer hit in an outdated one's text, by rule.
 OLDER = {"decided": "Replaced by", "value": "Older value; newer", "update": "There is a newer one"}
 
@@ -86,7 +86,7 @@ def when(hit: Hit, zone: Zone) -> str:
     """
     named = ((one.window, passage.quote(one)) for passage in hit.passages for one in passage.times)
     shown = [f'{window} "{one_line(quote)}"' for window, quote in named if str(window.first.year) not in quote]
-    return ", ".join([*dict.fromkeys(shown[:MOST_TIMES]), f"said {day_of(hit.note.said_at, zone)}"])
+    return ", ".join([*dict.fromkeys(shown[:MAX_TIMES]), f"said {day_of(hit.note.said_at, zone)}"])
 
 
 def near_identical(hit: Hit) -> list[str]:

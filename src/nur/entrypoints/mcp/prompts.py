@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from nur.entrypoints.mcp.tool import ServicesProvider
 
-LONGEST_NAME = 200
-LONGEST_TOPIC = 500
-Project = Annotated[str, Field(max_length=LONGEST_NAME, description="Only this project and what belongs to none")]
+MAX_NAME_CHARACTERS = 200
+MAX_TOPIC_CHARACTERS = 500
+Project = Annotated[
+    str, Field(max_length=MAX_NAME_CHARACTERS, description="Only this project and what belongs to none")
+]
 
 
 def offer_context(server: MCPServer, services: ServicesProvider) -> None:
@@ -34,7 +36,7 @@ def offer_context(server: MCPServer, services: ServicesProvider) -> None:
     async def brief(project: str) -> str:
         with traced() as call_id:
             async with services() as opened:
-                request = BriefRequest(caller=Caller(LOCAL, call_id), project=project[:LONGEST_NAME] or None)
+                request = BriefRequest(caller=Caller(LOCAL, call_id), project=project[:MAX_NAME_CHARACTERS] or None)
                 return (await opened.make_brief(request)).text
 
     @server.prompt(title="Start a session")
@@ -60,14 +62,16 @@ def offer_context(server: MCPServer, services: ServicesProvider) -> None:
                 caller = Caller(LOCAL, call_id)
                 result = await opened.search(
                     SearchRequest(
-                        query=topic[:LONGEST_TOPIC],
+                        query=topic[:MAX_TOPIC_CHARACTERS],
                         caller=caller,
                         where=NoteFilter(tenant=caller.tenant),
                         tool="recall",
                     )
                 )
                 found = hits.hybrid_text(result, frozenset(Kind), opened.zone, detailed=False)
-        return f"Quoted from memory about {topic[:LONGEST_TOPIC]!r}:\n{found}\nTell me what is known, with sources."
+        return (
+            f"Quoted from memory about {topic[:MAX_TOPIC_CHARACTERS]!r}:\n{found}\nTell me what is known, with sources."
+        )
 
     @server.resource("memory://context", title="The brief", mime_type="text/plain")
     async def context() -> str:

@@ -32,7 +32,7 @@ log = EventLog("Tools")
 
 #: Names the client's project, percent-encoded.
 PROJECT_HEADER = "X-Nur-Project"
-LONGEST_PROJECT = 200
+MAX_PROJECT_CHARACTERS = 200
 #: Parameters of a tool's function that we pass, not the caller.
 SERVICES, CONTEXT, CALLER = "services", "context", "caller"
 #: Most characters of a memory that the receipt repeats.
@@ -128,7 +128,7 @@ def _client_project(context: Context[Any, Any]) -> str | None:
     """The project in the request's header, which `nur stdio` sends if it knows one."""
     request = getattr(context.request_context, "request", None)
     named = None if request is None else request.headers.get(PROJECT_HEADER)
-    return None if named is None else unquote(named)[:LONGEST_PROJECT]
+    return None if named is None else unquote(named)[:MAX_PROJECT_CHARACTERS]
 
 
 async def _nothing() -> None:

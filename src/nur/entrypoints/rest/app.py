@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 log = EventLog("Rest")
 
 #: A text may have ten million characters, four bytes each, and JSON escapes some of them.
-MOST_BODY_BYTES = 64 * 1024 * 1024
+MAX_BODY_BYTES = 64 * 1024 * 1024
 DESCRIPTION = """Notes, events and searches over one store. Everything stored is a note; search finds chunks of notes.
 
 Errors are `application/problem+json` with a stable `code`; `retryable` says whether the same call may succeed later.
@@ -88,7 +88,7 @@ def make_fastapi(provide: ServicesProvider, *, needs_token: bool = False) -> Fas
     app.add_exception_handler(HTTPException, problems.of_http)
     app.add_exception_handler(Exception, problems.of_bug)
     streamed = frozenset({archive.IMPORT_PATH})
-    app.add_middleware(BoundedBody, most_bytes=MOST_BODY_BYTES, refuse=problems.of_body, streamed=streamed)
+    app.add_middleware(BoundedBody, max_bytes=MAX_BODY_BYTES, refuse=problems.of_body, streamed=streamed)
     app.openapi = lambda: described(app, needs_token=needs_token)  # type: ignore[method-assign]  # FastAPI's own way to change it
     return app
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from nur.domain import briefs
-from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, BriefRequest
+from nur.domain.briefs import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, BriefRequest
 from nur.entrypoints.rest.deps import CurrentCaller, OpenServices, answered
 from nur.entrypoints.rest.problems import documented
 
@@ -60,7 +60,7 @@ async def context(
         str | None, Query(max_length=200, description="notes of this project and notes without a project")
     ] = None,
     query: Annotated[str | None, Query(max_length=500, description="add passages about this topic")] = None,
-    max_tokens: Annotated[int, Query(ge=LEAST_TOKENS, le=MOST_TOKENS)] = DEFAULT_TOKENS,
+    max_tokens: Annotated[int, Query(ge=MIN_TOKENS, le=MAX_TOKENS)] = DEFAULT_TOKENS,
     instructions_only: Annotated[bool, Query(description="only the standing instructions")] = False,
     include_sensitive: Annotated[bool, Query(description="also quote sensitive notes")] = False,
 ) -> Response:

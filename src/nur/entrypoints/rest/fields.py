@@ -18,15 +18,15 @@ from pydantic import (
     model_validator,
 )
 
-from nur.domain.notes import MOST_CHARACTERS, Retention, Sensitivity, Visibility
+from nur.domain.notes import MAX_CHARACTERS, Retention, Sensitivity, Visibility
 from nur.domain.times import EXAMPLES, Zone, in_utc, parse_moment
 from nur.domain.urls import RULE, is_source_url
 from nur.domain.writes import Protection
 
-MOST_METADATA_BYTES = 64 * 1024
-MOST_METADATA_DEPTH = 16
-MOST_DAYS = 36_500
-MOST_UNKNOWN = 10  #: unknown field names that an error lists
+MAX_METADATA_BYTES = 64 * 1024
+MAX_METADATA_DEPTH = 16
+MAX_DAYS = 36_500
+MAX_UNKNOWN = 10  #: unknown field names that an error lists
 
 NO_NUL = r"^[^\x00]*$"
 SOMETHING = r"^[^\x00]*[^\s\x00][^\x00]*$"  #: not blank
@@ -44,7 +44,7 @@ class Body(BaseModel):
         if not isinstance(value, dict):
             return value
         known = (name for name in cls.model_fields if name in value)
-        unknown = itertools.islice((name for name in value if name not in cls.model_fields), MOST_UNKNOWN)
+        unknown = itertools.islice((name for name in value if name not in cls.model_fields), MAX_UNKNOWN)
         return {name: value[name] for name in (*known, *unknown)}
 
 
@@ -90,23 +90,23 @@ def _levels(value: Any) -> Iterator[list[Any]]:
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
     characters = 0
     for depth, level in enumerate(_levels(value), start=1):
-        if depth > MOST_METADATA_DEPTH:
-            raise ValueError(f"must be nested at most {MOST_METADATA_DEPTH} deep")
+        if depth > MAX_METADATA_DEPTH:
+            raise ValueError(f"must be nested at most {MAX_METADATA_DEPTH} deep")
         characters += sum(len(part) for part in level if isinstance(part, str))
-        if characters > MOST_METADATA_BYTES:  # check before encoding a huge value
-            raise ValueError(f"must have at most {MOST_METADATA_BYTES} bytes as JSON")
+        if characters > MAX_METADATA_BYTES:  # check before encoding a huge value
+            raise ValueError(f"must have at most {MAX_METADATA_BYTES} bytes as JSON")
     try:
         size = len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (ValueError, UnicodeEncodeError):
         raise ValueError("must be JSON: no NaN, no Infinity, no lone surrogates") from None
-    if size > MOST_METADATA_BYTES:
-        raise ValueError(f"must have at most {MOST_METADATA_BYTES} bytes as JSON")
+    if size > MAX_METADATA_BYTES:
+        raise ValueError(f"must have at most {MAX_METADATA_BYTES} bytes as JSON")
     return value
 
 
 Text = Annotated[
     str,
-    Field(min_length=1, max_length=MOST_CHARACTERS, pattern=SOMETHING, description="the text; must not be blank"),
+    Field(min_length=1, max_length=MAX_CHARACTERS, pattern=SOMETHING, description="the text; must not be blank"),
 ]
 Name = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
 Key = Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
@@ -127,14 +127,12 @@ AsOf = Annotated[
     BeforeValidator(_said),
     Field(description="search only what was stored by then. ISO 8601; NUR_TIMEZONE without an offset"),
 ]
-Days = Annotated[float, Field(gt=0, le=MOST_DAYS, description="expires this many days from now")]
+Days = Annotated[float, Field(gt=0, le=MAX_DAYS, description="expires this many days from now")]
 Url = Annotated[str, Field(max_length=4000, pattern=NO_NUL), AfterValidator(_url)]
 Metadata = Annotated[
     dict[str, JsonValue],
     AfterValidator(_metadata),
-    Field(
-        description=f"your own values, at most {MOST_METADATA_BYTES} bytes of JSON, {MOST_METADATA_DEPTH} levels deep"
-    ),
+    Field(description=f"your own values, at most {MAX_METADATA_BYTES} bytes of JSON, {MAX_METADATA_DEPTH} levels deep"),
 ]
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nur.bootstrap import Services
 from nur.domain.access import Caller
 from nur.domain.filters import NoteFilter
-from nur.domain.notes import MOST_CHARACTERS, Kind, Retention, Sensitivity, Visibility
+from nur.domain.notes import MAX_CHARACTERS, Kind, Retention, Sensitivity, Visibility
 from nur.domain.times import Zone, in_utc
 from nur.entrypoints.rest.deps import CurrentCaller, IfMatch, OpenServices, answered, etag, expected_revision
 from nur.entrypoints.rest.fields import (
@@ -146,9 +146,9 @@ async def get_text(
     note_id: NoteName,
     services: OpenServices,
     caller: CurrentCaller,
-    start: Annotated[int, Query(ge=0, le=MOST_CHARACTERS, description="first character, from 0")] = 0,
+    start: Annotated[int, Query(ge=0, le=MAX_CHARACTERS, description="first character, from 0")] = 0,
     end: Annotated[
-        int | None, Query(ge=0, le=MOST_CHARACTERS, description="end offset, exclusive; default: the end of the text")
+        int | None, Query(ge=0, le=MAX_CHARACTERS, description="end offset, exclusive; default: the end of the text")
     ] = None,
 ) -> Response:
     """Get a part of a note's text by offsets, for example a passage with more of its context."""

@@ -20,7 +20,7 @@ from nur.services.notes.ingest_file import IncomingFile, IngestedFile
 
 MULTIPART = "multipart/form-data"
 #: Maximum receipts in a response; a mailbox may have thousands of messages.
-MOST_RECEIPTS = 50
+MAX_RECEIPTS = 50
 
 SourceId = Annotated[str, Form(min_length=1, max_length=1000, pattern=NO_NUL)]
 
@@ -49,7 +49,7 @@ class UploadReceipt(BaseModel):
     unchanged: int
     metadata_updated: int
     replaced: int
-    artifacts: list[Receipt] = Field(description=f"the file's own document first; at most {MOST_RECEIPTS}")
+    artifacts: list[Receipt] = Field(description=f"the file's own document first; at most {MAX_RECEIPTS}")
 
     @classmethod
     def of(cls, ingested: IngestedFile) -> "UploadReceipt":
@@ -59,7 +59,7 @@ class UploadReceipt(BaseModel):
             operation=ingested.outcome.value,
             documents=sum(counts.values()),
             **counts,
-            artifacts=[Receipt.of(stored) for stored in ingested.stored[:MOST_RECEIPTS]],
+            artifacts=[Receipt.of(stored) for stored in ingested.stored[:MAX_RECEIPTS]],
         )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nur.domain.search import Newer, Quote
 from nur.retrieval.currency.relation import asks_past, updates
 from nur.retrieval.currency.slots import asks_value, same_slot
-from nur.retrieval.currency.utterances import MOST_UTTERANCES, as_utterance, covered_share, is_utterance, term_shares
+from nur.retrieval.currency.utterances import MAX_UTTERANCES, as_utterance, covered_share, is_utterance, term_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from nur.retrieval.ranking.queries import WeightedTerms
 
 # Chosen on the first five chats of BEAM (docs/quality-log.md, "Time and change").
-LEAST_COVERED = 0.3
+MIN_COVERED = 0.3
 """Least share of the question's content words in each of the two clauses."""
 
-SHORTEST_CLAUSE = 9
+MIN_CLAUSE_CHARACTERS = 9
 _ASKS_WHETHER = re.compile(
     r"\s*(?:so |and |but )?(?:have|has|had|did|do|does|am|are|is|was|were|can|could)\b", re.IGNORECASE
 )
@@ -176,7 +176,7 @@ def disagreement(shares: Shares, utterances: Sequence[Utterance]) -> Disagreemen
         if not (_SELF.search(clause.text) if denies else not _NOT_A_CLAIM.search(clause.text)):
             continue
         share = covered_share(clause.text, shares)
-        if share >= LEAST_COVERED:
+        if share >= MIN_COVERED:
             (denials if denies else claims).append((share, clause))
     if not denials or not claims:
         return None
@@ -188,7 +188,7 @@ def _clauses(index: int, utterance: Utterance) -> Iterator[Clause]:
     text = utterance.text.partition(_CODE)[0]
     for first, last in _split(text, 0, len(text), _SENTENCE_END):
         for start, end in _split(text, first, last, _CLAUSE_END):
-            if end - start >= SHORTEST_CLAUSE:
+            if end - start >= MIN_CLAUSE_CHARACTERS:
                 yield Clause(index, utterance.start_char + start, utterance.start_char + end, text[start:end])
 
 
@@ -252,7 +252,7 @@ def by_rules(
     decided_older = {move.older for move in current.moves}
     positions = [
         position
-        for position, group in enumerate(current.groups[:MOST_UTTERANCES])
+        for position, group in enumerate(current.groups[:MAX_UTTERANCES])
         if (one := read.get(group.shown.candidate.chunk_key)) is not None
         and is_utterance(one.note)
         and one.note.public_id not in decided_older

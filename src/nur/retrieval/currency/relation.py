@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from nur.retrieval.currency.utterances import Utterance
 
 # Chosen on the first two people of everyday (docs/quality-log.md, "Time and change").
-LEAST_SAME = 0.8
+MIN_SAME = 0.8
 """Least share of all their words that nearly equal memories have in common."""
 
-LEAST_SHARED = 0.5
+MIN_SHARED = 0.5
 """Least share of the shorter one's words that memories on the same subject have in common."""
 
-LEAST_SHARED_CHANGE = 0.25
+MIN_SHARED_CHANGE = 0.25
 """The same, if the newer one reports a change."""
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 """Most words of a memory that related ones are looked up by, names and numbers first."""
 
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Characters of a memory that is compared; a longer one has many subjects."""
 
-LEAST_SHARED_UPDATE = 0.15
+MIN_SHARED_UPDATE = 0.15
 """Least share of the shorter one's words in common from which the update rule reorders two hits."""
 
 CACHED_TOKENS = 5_000
@@ -65,19 +65,19 @@ _DENIES = re.compile(
 def lookup_terms(text: str) -> list[str]:
     """Lexical terms to look up memories on the same subject; none for a text that is too long."""
     words = _words(text)
-    return [row_word(term) for term in sorted(words, key=lambda term: -words[term])[:MOST_WORDS]]
+    return [row_word(term) for term in sorted(words, key=lambda term: -words[term])[:MAX_WORDS]]
 
 
 def relation(newer: str, older: str) -> Relation | None:
     """Relation of a memory to an older one; None if they have different subjects."""
     newer_words, older_words = _words(newer), _words(older)
     overlap = shared(newer_words, older_words)
-    if overlap < LEAST_SHARED_CHANGE:
+    if overlap < MIN_SHARED_CHANGE:
         return None
     contradicts = (_DENIES.search(newer) is None) != (_DENIES.search(older) is None)
-    if _jaccard(newer_words, older_words) >= LEAST_SAME and not contradicts and _values(newer) == _values(older):
+    if _jaccard(newer_words, older_words) >= MIN_SAME and not contradicts and _values(newer) == _values(older):
         return Relation.SAME
-    if overlap >= LEAST_SHARED:
+    if overlap >= MIN_SHARED:
         return Relation.CONFLICT if contradicts else Relation.OTHER
     return Relation.OTHER if reports_change(newer) else None
 
@@ -85,7 +85,7 @@ def relation(newer: str, older: str) -> Relation | None:
 @lru_cache(16)
 def _words(text: str) -> Mapping[int, float]:
     """The content words of a text, cached for its comparisons; none for a text that is too long."""
-    return content_words(text) if len(text) <= LONGEST else {}
+    return content_words(text) if len(text) <= MAX_CHARACTERS else {}
 
 
 def _jaccard(one: Mapping[int, float], other: Mapping[int, float]) -> float:
@@ -126,7 +126,7 @@ def updates(utterances: Sequence[Utterance]) -> dict[int, list[int]]:
             for other in reports
             if other > index
             and utterances[other].said > utterances[index].said
-            and shared(words_of(index), words_of(other)) >= LEAST_SHARED_UPDATE
+            and shared(words_of(index), words_of(other)) >= MIN_SHARED_UPDATE
         ]
         for index in memories
     }

@@ -28,7 +28,7 @@ _WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _DIGIT = re.compile(r"\d")
 
 # Chosen on the first five chats of BEAM (docs/quality-log.md, "Time and change").
-LEAST_COVERED = 0.4
+MIN_COVERED = 0.4
 """Least share of the question's content words around a value that answers it."""
 
 NEARLY_AS_COVERED = 0.8
@@ -187,7 +187,7 @@ def _given(text: str, value: Value, shares: Shares) -> GivenValue | None:
         return None
     is_change = _CHANGES.search(before) is not None
     covered = covered_share(text[max(0, value.start - REACH) : value.end + REACH], shares)
-    return GivenValue(covered, is_change, value.value) if covered >= LEAST_COVERED else None
+    return GivenValue(covered, is_change, value.value) if covered >= MIN_COVERED else None
 
 
 def _comparable(given_values: dict[int, GivenValue], utterances: Sequence[Utterance]) -> list[int]:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from nur.domain.notes import Note
     from nur.retrieval.ranking.queries import WeightedTerms
 
-MOST_CHARACTERS = 2_500
+MAX_CHARACTERS = 2_500
 """Characters read of an utterance; people say little, and the rest of a long turn is pasted."""
 
-MOST_UTTERANCES = 10
+MAX_UTTERANCES = 10
 """Hits of an answer that are compared, best first."""
 
 _NOT_PEOPLE = frozenset({"assistant", "system", "tool"})
@@ -51,7 +51,7 @@ def as_utterance(note: Note, text: str, start_char: int, score: float) -> Uttera
     """A note's chunk as the rules read it."""
     turn = -1 if note.meta.turn_index is None else note.meta.turn_index
     is_memory = note.kind is not Kind.TURN
-    return Utterance(note.public_id, text[:MOST_CHARACTERS], start_char, (note.said_at, turn), score, is_memory)
+    return Utterance(note.public_id, text[:MAX_CHARACTERS], start_char, (note.said_at, turn), score, is_memory)
 
 
 def term_shares(terms: WeightedTerms) -> dict[int, float]:

@@ -48,7 +48,7 @@ NEXT_PASSAGES = 300
 SPREAD = 0.05
 """A note whose score is this much below the best gets 1/e of the best note's share of the budget."""
 
-LEAST_SHARE = 0.05
+MIN_SHARE = 0.05
 """A note whose share would be less than this part of the best note's gets none."""
 
 
@@ -141,7 +141,7 @@ def _budgets(notes: Sequence[PassageNote], max_chars: int) -> list[int]:
     """Characters that each note may show."""
     scores = np.array([note.score for note in notes])
     shares = np.exp((scores - scores.max()) / SPREAD)
-    shares[shares < LEAST_SHARE] = 0.0
+    shares[shares < MIN_SHARE] = 0.0
     budgets: list[int] = np.ceil(max_chars * shares / shares.sum()).astype(int).tolist()
     return budgets
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 TARGET = 300
 """Characters of a piece at most, unless a single atom is longer. 200 to 500: within .01 on every set."""
 
-LEAST = 80
+MIN_CHARACTERS = 80
 """Characters from which a piece ends at a blank line or heading; a shorter one continues past it."""
 
 MAX_HEADING_CHARACTERS = 60
-MOST_HEADING_WORDS = 8
+MAX_HEADING_WORDS = 8
 """Limits of a heading without a `#`: a short line right above a paragraph."""
 
 _ENDS_SENTENCE = (".", "!", "?", ",")
@@ -86,7 +86,7 @@ def _ends_before(last: Atom, following: Atom, size: int) -> bool:
     """Whether a piece of `size` characters ends between these atoms."""
     if following.header is not None or size + following.end - following.start > TARGET:
         return True
-    return following.block != last.block and size >= LEAST and last.kind is not AtomKind.HEADING
+    return following.block != last.block and size >= MIN_CHARACTERS and last.kind is not AtomKind.HEADING
 
 
 def _piece(text: str, atoms: Sequence[Atom], heading: str) -> Piece:
@@ -126,7 +126,7 @@ def _is_short_heading(text: str, atoms: Sequence[Atom], at: int) -> bool:
         "\n" in line
         and len(stripped) <= MAX_HEADING_CHARACTERS
         and not stripped.endswith(_ENDS_SENTENCE)
-        and len(stripped.split()) <= MOST_HEADING_WORDS
+        and len(stripped.split()) <= MAX_HEADING_WORDS
     )
 
 

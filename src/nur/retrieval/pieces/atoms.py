@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _DELIMITERS = (",", ";", "\t", "|")
 #: Followed by a space in prose, but not between cells.
 _USED_IN_PROSE = (",", ";")
-LEAST_DELIMITERS = 3
-LEAST_ROWS = 3
+MIN_DELIMITERS = 3
+MIN_ROWS = 3
 #: Delimiters that a row may have more or fewer than its header: a cell may contain one.
 SLACK = 1
 
-LONGEST_ATOM = 600
+MAX_ATOM_CHARACTERS = 600
 """Characters of an atom at most; longer text without sentence ends (minified code, Thai) is cut at the best place."""
 
 _HEADING = re.compile(r"#{1,6}\s+\S")
@@ -40,17 +40,17 @@ def find_tables(lines: Sequence[str]) -> dict[int, int]:
 def _rows_from(lines: Sequence[str], first: int, delimiter: str) -> int:
     """Number of rows of the table that begins with line `first`; 0 if none does."""
     expected = _delimiters(lines[first], delimiter)
-    if expected < LEAST_DELIMITERS:
+    if expected < MIN_DELIMITERS:
         return 0
     end = first + 1
     while end < len(lines) and _is_row(lines[end], delimiter, expected):
         end += 1
-    return end - first if end - first >= LEAST_ROWS else 0
+    return end - first if end - first >= MIN_ROWS else 0
 
 
 def _is_row(line: str, delimiter: str, expected: int) -> bool:
     delimiters = _delimiters(line, delimiter)
-    return delimiters >= LEAST_DELIMITERS and abs(delimiters - expected) <= SLACK
+    return delimiters >= MIN_DELIMITERS and abs(delimiters - expected) <= SLACK
 
 
 def _delimiters(line: str, delimiter: str) -> int:
@@ -149,6 +149,6 @@ def _add_space(atoms: list[Atom], line: Span, block: int) -> None:
 
 def _sentences(text: str, span: Span, block: int, kind: AtomKind) -> Iterator[Atom]:
     part = text[span.start : span.end]
-    is_whole = kind is AtomKind.HEADING and len(part) <= LONGEST_ATOM
-    for start, end in [(0, len(part))] if is_whole else sentences(part, LONGEST_ATOM):
+    is_whole = kind is AtomKind.HEADING and len(part) <= MAX_ATOM_CHARACTERS
+    for start, end in [(0, len(part))] if is_whole else sentences(part, MAX_ATOM_CHARACTERS):
         yield Atom(span.start + start, span.start + end, block, kind)

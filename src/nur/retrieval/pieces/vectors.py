@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CONTEXT_WEIGHT = 0.2
 """Weight of the heading's vector in a piece's. 0.4: everyday MRR −.003."""
 
-LARGEST = 127
+MAX_VALUE = 127
 """Largest absolute value of a quantised dimension."""
 
 #: Texts embedded at once; the token vectors of all of them are in memory together.
@@ -48,7 +48,7 @@ def add_context(vectors: Floats, context: Floats) -> Floats:
 def quantised(vectors: Floats) -> NDArray[np.int8]:
     """The vectors at one byte per dimension; their lengths are lost."""
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=1e-9)
-    scaled: NDArray[np.int8] = np.rint(vectors * (LARGEST / largest)).astype(np.int8)
+    scaled: NDArray[np.int8] = np.rint(vectors * (MAX_VALUE / largest)).astype(np.int8)
     return scaled
 
 

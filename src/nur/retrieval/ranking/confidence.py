@@ -38,7 +38,7 @@ CLOSE = 0.05
 
 COMPETITORS = 9
 FOLLOWERS = 4
-_LEAST = 1e-6
+_EPSILON = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +142,7 @@ def answer_confidence(notes: Sequence[Ranked], model: AnswerModel) -> float:
             + weights.matched_words * best.matched_words
         )
     )
-    both = np.clip(best.relevance**model.power * is_right, _LEAST, 1 - _LEAST)
+    both = np.clip(best.relevance**model.power * is_right, _EPSILON, 1 - _EPSILON)
     return float(_probability(model.platt_bias + model.platt_slope * np.log(both / (1 - both))))
 
 

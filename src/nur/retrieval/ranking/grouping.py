@@ -34,7 +34,7 @@ _CLOSING = regex.compile(rf"(?:(?<!\d)[{_QUOTES}]|[.,;:!…)\]}}。、，；：�
 #: Where case matters: getUserName is not GETUSERNAME, 5MB is not 5Mb.
 _CASE_COUNTS = regex.compile(r"\p{Ll}\p{Lu}|\d\p{L}")
 _NUMBER = regex.compile(r"\P{L}*\d")
-_LONGEST_UNIT = 3
+_MAX_UNIT_CHARACTERS = 3
 
 
 NO_NEWER: Mapping[str, Sequence[str]] = MappingProxyType({})
@@ -121,7 +121,7 @@ def normalised(text: str) -> str:
     follows_number = False
     for token in unicodedata.normalize("NFC", text).split():
         word = _CLOSING.sub("", _OPENING.sub("", token))
-        is_unit = follows_number and len(word) <= _LONGEST_UNIT  # MB and Mb, MW and mW
+        is_unit = follows_number and len(word) <= _MAX_UNIT_CHARACTERS  # MB and Mb, MW and mW
         words += [word if is_unit or _CASE_COUNTS.search(word) else word.lower()] if word else []
         follows_number = bool(_NUMBER.fullmatch(word))
     return " ".join(words) or text

@@ -23,7 +23,7 @@ FUNCTION_WORD_WEIGHT = 0.3
 """Weight of "what", "did" and "the"; others have 1. Their idf misleads: "what" is rare in text that states facts.
 Without the list anthropic_docs loses .015 recall@10 and miracl .016 nDCG@10; at 0 phrases made of them are lost."""
 
-MOST_MATCHES = 2_000
+MAX_MATCHES = 2_000
 """Most pieces that the full-text table ranks for a question: candidates are found by its rarest terms up to this many.
 Ranking 10,000 takes 15 ms, and common words hardly change which are best; the score counts them anyway."""
 
@@ -126,7 +126,7 @@ def candidate_terms(terms: Sequence[QueryTerm], pieces_with: Mapping[int, int]) 
     matches = 0
     for term in rarest_first:
         matches += pieces_with.get(term.id, 0)
-        if chosen and matches > MOST_MATCHES:
+        if chosen and matches > MAX_MATCHES:
             break
         chosen.append(term.id)
     return chosen

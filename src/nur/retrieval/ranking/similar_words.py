@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats, TokenTable
     from nur.retrieval.ranking.queries import QueryTerm
 
-LEAST_COSINE = 0.4
-MOST_SIMILAR = 12
+MIN_COSINE = 0.4
+MAX_SIMILAR = 12
 MEANING_WEIGHT = 0.8
 """The 12 nearest stored words count, if their cosine reaches the threshold: from 0 at the threshold to .8 for an equal
 vector. A threshold of .55 and weights of .5 to 1: within .005 on every set."""
 
 PREFIX = 5
-LEAST_SHARED = 0.6
+MIN_SHARED = 0.6
 SPELLING_WEIGHT = 0.8
 """A word that shares a prefix of five letters or more, and at least 60 % of the longer word, counts by that share."""
 
 UNRANKED_TOKENS = 259
 """Byte and control tokens at the start of a Llama vocabulary, whose ids do not follow frequency."""
 
-MOST_KNOWN = 10_000  #: query words whose similar words are cached
+MAX_KNOWN = 10_000  #: query words whose similar words are cached
 #: Words kept, about 1 KB each. Common words come first, so a larger store lacks rare ones only.
-MOST_WORDS = 30_000
+MAX_WORDS = 30_000
 
 _BUCKET = 4  #: prefix length of the spelling index
 _LATIN = regex.compile(r"\p{Latin}{3,}")
@@ -64,7 +64,7 @@ class SimilarWords:
     @property
     def room(self) -> int:
         """Number of words that may still be added."""
-        return MOST_WORDS - len(self.ids)
+        return MAX_WORDS - len(self.ids)
 
     def read(self, words: Sequence[StoredWord], terms: Iterable[QueryTerm], table: TokenTable) -> list[SimilarTerm]:
         """Add the new ones of these words, then return the stored words similar to a question's. Thread-safe."""
@@ -90,7 +90,7 @@ class SimilarWords:
 
     def similar_to(self, terms: Iterable[QueryTerm], table: TokenTable) -> list[SimilarTerm]:
         """The stored words similar to a question's; none for function words and surface forms."""
-        if len(self._cache) > MOST_KNOWN:
+        if len(self._cache) > MAX_KNOWN:
             self._cache.clear()
         content = [term for term in terms if not term.id & 1 and term.word not in FUNCTION_WORDS]
         new = [term for term in content if term.word not in self._cache] if self.ids else []
@@ -108,10 +108,10 @@ class SimilarWords:
     def _by_meaning(self, vector: Floats) -> list[tuple[int, float]]:
         """Index and similarity of the nearest words; the word itself may be among them, hence one more."""
         cosines = self.vectors[0] @ vector
-        near = np.flatnonzero(cosines >= LEAST_COSINE)
-        if near.size > MOST_SIMILAR + 1:
-            near = near[np.argpartition(-cosines[near], MOST_SIMILAR)[: MOST_SIMILAR + 1]]
-        weights = MEANING_WEIGHT * (cosines[near] - LEAST_COSINE) / (1 - LEAST_COSINE)
+        near = np.flatnonzero(cosines >= MIN_COSINE)
+        if near.size > MAX_SIMILAR + 1:
+            near = near[np.argpartition(-cosines[near], MAX_SIMILAR)[: MAX_SIMILAR + 1]]
+        weights = MEANING_WEIGHT * (cosines[near] - MIN_COSINE) / (1 - MIN_COSINE)
         return list(zip(near.tolist(), weights.tolist(), strict=True))
 
     def _by_spelling(self, word: str) -> dict[int, float]:
@@ -124,7 +124,7 @@ class SimilarWords:
             share = shared / max(len(folded), len(other))
             if share == 1.0:
                 similarities[index] = 1.0
-            elif shared >= PREFIX and share >= LEAST_SHARED:
+            elif shared >= PREFIX and share >= MIN_SHARED:
                 similarities[index] = SPELLING_WEIGHT * share
         return similarities
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST = 255
+MAX_COUNT = 255
 """Highest stored count of a term: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
 MAX_FIRST_LINE_CHARACTERS = 120
@@ -35,7 +35,9 @@ class TermVector:
     def of(cls, counts: Mapping[int, int], length: int) -> TermVector:
         """The vector of these terms, by id; counts are capped at 255."""
         order = sorted(counts)
-        return cls(np.array(order, np.uint32), np.array([min(counts[term], MOST) for term in order], np.uint8), length)
+        return cls(
+            np.array(order, np.uint32), np.array([min(counts[term], MAX_COUNT) for term in order], np.uint8), length
+        )
 
     def lexical_row(self) -> str:
         """The terms as words for a full-text table (FTS5, tsvector): eight hex digits each, repeated as counted.

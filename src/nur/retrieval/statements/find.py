@@ -19,13 +19,13 @@ from nur.retrieval.text.sentences import pieces
 
 #: Characters of a quote. Of a longer sentence, the clauses around the phrase are quoted: people dictate whole
 #: paragraphs without a full stop.
-LONGEST_QUOTE = 240
-SHORTEST_QUOTE = 8
-MOST_BEFORE = 80  #: characters quoted before the phrase in a long sentence, from the start of a clause
-LEAST_AFTER = 40  #: characters quoted after the phrase; a clause that ends earlier says too little
-MOST_STATEMENTS = 200  #: in one note
+MAX_QUOTE_CHARACTERS = 240
+MIN_QUOTE_CHARACTERS = 8
+MAX_BEFORE = 80  #: characters quoted before the phrase in a long sentence, from the start of a clause
+MIN_AFTER = 40  #: characters quoted after the phrase; a clause that ends earlier says too little
+MAX_STATEMENTS = 200  #: in one note
 #: Longer sentences are cut at clauses, which bounds the time that patterns take on long lines.
-LONGEST_SENTENCE = 2_000
+MAX_SENTENCE_CHARACTERS = 2_000
 
 #: Not the author's statements: code, quoted mail, links, and what Nur itself put into a conversation.
 _SKIPPED = re.compile(
@@ -57,12 +57,12 @@ def find_statements(text: str, kinds: frozenset[StatementKind] = frozenset(State
     if not _triggered(prose, kinds):
         return []
     statements: list[Statement] = []
-    for start, end in pieces(prose, LONGEST_SENTENCE):
+    for start, end in pieces(prose, MAX_SENTENCE_CHARACTERS):
         triggered = _triggered(prose[start:end], kinds)
         statement = _statement(prose, start, end, triggered) if triggered else None
         if statement is not None:
             statements.append(statement)
-            if len(statements) == MOST_STATEMENTS:
+            if len(statements) == MAX_STATEMENTS:
                 break
     return statements
 
@@ -79,8 +79,8 @@ def _triggered(text: str, kinds: frozenset[StatementKind]) -> frozenset[Statemen
 def whole(text: str, kind: StatementKind) -> list[Statement]:
     """The text as one statement of its declared kind; of a long text, only the beginning is quoted."""
     start, end = _trimmed(text, 0, len(text))
-    if end - start > LONGEST_QUOTE:
-        first_start, first_end = next(iter(pieces(text[start:end], LONGEST_QUOTE)))
+    if end - start > MAX_QUOTE_CHARACTERS:
+        first_start, first_end = next(iter(pieces(text[start:end], MAX_QUOTE_CHARACTERS)))
         start, end = _trimmed(text, start + first_start, start + first_end)
     return [Statement(start, end, kind)] if end > start else []
 
@@ -112,22 +112,22 @@ def _is_asked(text: str, start: int, end: int) -> bool:
 
 def _quoted(text: str, start: int, end: int, phrase: tuple[int, int], kind: StatementKind) -> Statement | None:
     """The sentence as a statement; of a long one, the clauses around the phrase. None if too short."""
-    if end - start > LONGEST_QUOTE:
+    if end - start > MAX_QUOTE_CHARACTERS:
         start, end = _clauses(text, start, end, phrase)
     start, end = _trimmed(text, start, end)
-    return Statement(start, end, kind) if end - start >= SHORTEST_QUOTE else None
+    return Statement(start, end, kind) if end - start >= MIN_QUOTE_CHARACTERS else None
 
 
 def _clauses(text: str, start: int, end: int, phrase: tuple[int, int]) -> tuple[int, int]:
-    """Range of the clauses around a phrase, at most LONGEST_QUOTE characters."""
+    """Range of the clauses around a phrase, at most MAX_QUOTE_CHARACTERS characters."""
     starts = [match.end() for match in _CLAUSE_END.finditer(text, start, phrase[0])]
-    start = next((at for at in starts if phrase[0] - at <= MOST_BEFORE), starts[-1] if starts else start)
-    ends = (match.start() for match in _CLAUSE_END.finditer(text, phrase[1] + LEAST_AFTER, end))
+    start = next((at for at in starts if phrase[0] - at <= MAX_BEFORE), starts[-1] if starts else start)
+    ends = (match.start() for match in _CLAUSE_END.finditer(text, phrase[1] + MIN_AFTER, end))
     end = next(ends, end)
-    if end - start <= LONGEST_QUOTE:
+    if end - start <= MAX_QUOTE_CHARACTERS:
         return start, end
-    blank = text.rfind(" ", phrase[1], start + LONGEST_QUOTE)  # never inside a word
-    return start, blank if blank > 0 else min(end, start + LONGEST_QUOTE)
+    blank = text.rfind(" ", phrase[1], start + MAX_QUOTE_CHARACTERS)  # never inside a word
+    return start, blank if blank > 0 else min(end, start + MAX_QUOTE_CHARACTERS)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -34,8 +34,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"(?:[,;:、，；：—–)]\s*+|\s++)(?=\S)")
 _JOINER = "\u200d"
 
-_LONGEST_ABBREVIATION = 24
-_MOST_MARKS = 30  # combining marks on one letter; no language has more
+_MAX_ABBREVIATION_CHARACTERS = 24
+_MAX_MARKS = 30  # combining marks on one letter; no language has more
 _WRAPPED_LINE = 50  # characters; a shorter line that ends without a stop was ended on purpose
 
 
@@ -82,7 +82,7 @@ def _cut_long(text: str, start: int, end: int, longest: int) -> list[tuple[int, 
 
 def _before_marks(text: str, start: int, cut: int) -> int:
     """`cut`, moved back to the start of a letter and its combining marks; a run of over 30 marks is cut anywhere."""
-    for at in range(cut, max(start, cut - _MOST_MARKS), -1):
+    for at in range(cut, max(start, cut - _MAX_MARKS), -1):
         if not (unicodedata.combining(text[at]) or text[at] == _JOINER):
             return at
     return cut
@@ -131,7 +131,7 @@ def _stop_ends_sentence(text: str, match: re.Match[str], since: int) -> bool:
 
 def _abbreviates(text: str, stop: int, since: int, upcoming: str) -> bool:
     """Whether the full stop belongs to an abbreviation and the sentence continues."""
-    words = text[max(since, stop - _LONGEST_ABBREVIATION) : stop].split()
+    words = text[max(since, stop - _MAX_ABBREVIATION_CHARACTERS) : stop].split()
     if not words or text[stop - 1].isspace():
         return False
     word = words[-1].lstrip(_OPENERS).lower()

@@ -16,7 +16,7 @@ MONTHS_IN_YEAR = 12
 #: First month of each season, in the northern hemisphere.
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 #: A month without a year is at most this many months ahead, else in the past.
-MOST_MONTHS_AHEAD = 4
+MAX_MONTHS_AHEAD = 4
 
 
 #: Words for a part of a period: which part, of how many equal ones.
@@ -90,7 +90,7 @@ def _week(count: int, said: date) -> TimeWindow:
 def year_of_month(number: int, said: date, *, ahead: bool) -> int:
     """The year of a month that was named without one: the nearest, or the next if `ahead`."""
     gap = (number - said.month) % MONTHS_IN_YEAR
-    if not ahead and gap > MOST_MONTHS_AHEAD:
+    if not ahead and gap > MAX_MONTHS_AHEAD:
         gap -= MONTHS_IN_YEAR
     return said.year + (said.month - 1 + gap) // MONTHS_IN_YEAR
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Line: TypeAlias = "tuple[int, bytes]"  #: line number, from 1, and content
 
 #: Longer than any record: a text and twenty previous ones, escaped.
-MOST_LINE_BYTES = 2 * 1024**3
+MAX_LINE_BYTES = 2 * 1024**3
 
 log = EventLog("ImportService")
 
@@ -47,18 +47,18 @@ async def numbered_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[Line]:
             number, parts, size = number + 1, [], 0
         parts.append(rest)
         size += len(rest)
-        if size > MOST_LINE_BYTES:
+        if size > MAX_LINE_BYTES:
             raise BadRequest(f"line {number}: is longer than any note")
     if b"".join(parts).strip():
         yield number, b"".join(parts)
 
 
-async def batches(lines: AsyncIterable[Line], *, most: int, most_bytes: int) -> AsyncIterator[list[Line]]:
-    """Yield the lines in groups of `most` lines, or fewer once a group has `most_bytes`."""
+async def batches(lines: AsyncIterable[Line], *, most: int, max_bytes: int) -> AsyncIterator[list[Line]]:
+    """Yield the lines in groups of `most` lines, or fewer once a group has `max_bytes`."""
     batch: list[Line] = []
     async for line in lines:
         batch.append(line)
-        if len(batch) == most or sum(len(text) for _, text in batch) >= most_bytes:
+        if len(batch) == most or sum(len(text) for _, text in batch) >= max_bytes:
             yield batch
             batch = []
     if batch:
@@ -117,7 +117,7 @@ class ImportNotes:
     async def __call__(self, pieces: AsyncIterable[bytes], caller: Caller, *, dry_run: bool = False) -> ImportReport:
         """Import every valid line. Raises BadRequest if it is not an export, StoreDown if storing fails."""
         report, is_first = ImportReport(), True
-        async for batch in batches(numbered_lines(pieces), most=BATCH, most_bytes=BATCH_BYTES):
+        async for batch in batches(numbered_lines(pieces), most=BATCH, max_bytes=BATCH_BYTES):
             records = await asyncio.to_thread(_decoded, batch)
             if is_first:
                 _refuse_other_formats(records[0])

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 CHANGED_DAYS = 7
 UPCOMING_DAYS = 30
-MOST_PER_SECTION = 40
+MAX_PER_SECTION = 40
 EXCERPT = 600  #: characters read from a note's text
 PASSAGES = 5
 #: Hits below this share of the best hit's score are left out.
-LEAST_OF_BEST = 0.5
+MIN_OF_BEST = 0.5
 #: Share of the token budget for a query's passages; the other sections share the rest in proportion.
 PASSAGES_SHARE = 0.4
 #: Maximum age of a cached brief. Writes invalidate it at once; rows that the worker derives later do not.
@@ -99,7 +99,7 @@ class MakeBrief:
                 changed_since=now - timedelta(days=CHANGED_DAYS),
                 first_day=today.toordinal(),
                 end_day=today.toordinal() + UPCOMING_DAYS,
-                limit=MOST_PER_SECTION,
+                limit=MAX_PER_SECTION,
                 characters=EXCERPT,
             )
         )
@@ -163,7 +163,7 @@ class MakeBrief:
             )
             hits += result.hits
         best = sorted(hits, key=lambda hit: -hit.score)[:PASSAGES]
-        best = [hit for hit in best if hit.score >= best[0].score * LEAST_OF_BEST]
+        best = [hit for hit in best if hit.score >= best[0].score * MIN_OF_BEST]
         lines = [
             BriefLine(one_line(passage.text), hit.note.public_id, self._day(hit.note.said_at))
             for hit in best

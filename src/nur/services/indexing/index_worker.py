@@ -38,12 +38,12 @@ LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 20.0
 IDLE_SECONDS = 1.0
 FIRST_RETRY_SECONDS = 2.0
-LONGEST_RETRY_SECONDS = 300.0
+MAX_RETRY_SECONDS = 300.0
 #: After an outage vectors should come soon. Batches are tried one after another, so a
 #: provider that is down gets no more requests for it.
-LONGEST_OUTAGE_RETRY_SECONDS = 30.0
+MAX_OUTAGE_RETRY_SECONDS = 30.0
 #: Attempts before a failing job becomes a dead letter. An outage or a refused key never makes one.
-MOST_TRIES = 8
+MAX_TRIES = 8
 
 
 def retry_in(failures: int, jitter: float, longest: float) -> float:
@@ -175,11 +175,11 @@ class IndexWorker:
     async def _failed(self, job: Job, error: NurError) -> None:
         """Try again later; give up only on what fails by its own fault, again and again."""
         failures, own_fault = job.attempts + 1, is_own_fault(error)
-        if own_fault and failures >= MOST_TRIES:
+        if own_fault and failures >= MAX_TRIES:
             log.error("job_dead", attempts=failures, error=error.code)
             await self.outbox.postpone(job, str(error), None)
             return
-        longest = LONGEST_RETRY_SECONDS if own_fault else LONGEST_OUTAGE_RETRY_SECONDS
+        longest = MAX_RETRY_SECONDS if own_fault else MAX_OUTAGE_RETRY_SECONDS
         wait = retry_in(failures, self.jitter(), longest)
         log.warning("job_postponed", attempts=failures, error=error.code, backoff_ms=round(wait * 1000))
         await self.outbox.postpone(job, str(error), self.clock.now() + timedelta(seconds=wait))

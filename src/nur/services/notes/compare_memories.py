@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Most memories compared with a new one.
 COMPARED = 8
-MOST_REPORTED = 3
+MAX_REPORTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class CompareMemories:
 
         def rule(alike: Sequence[AlikeMemory]) -> list[FoundPair]:
             related = [(one, found) for one in alike if (found := _relation(note, text, one)) is not None]
-            return [FoundPair(one, self._suggestion(note, one, found)) for one, found in related[:MOST_REPORTED]]
+            return [FoundPair(one, self._suggestion(note, one, found)) for one, found in related[:MAX_REPORTED]]
 
         where = _where(self.privacy, principal, note.meta.project)
         return MemoryComparison(terms=terms, where=where, limit=COMPARED, rule=rule)

@@ -31,16 +31,16 @@ COMPARED_CHUNKS = 8
 NEIGHBOURS = 10
 #: Candidates by their words. Notes of one form may be nearer by their vectors than a copy in slightly other words.
 COPIES = 20
-MOST_REPORTED = 5
+MAX_REPORTED = 5
 #: Measured with the local model on 944 generated pairs of short notes. Of 248 edited copies and paraphrases .80 names
 #: 84 in 100 (.85: 78, .92: 57); of 524 pairs of other statements, about the same subject or another, none (19 in 20 lie
 #: under .2). Statements that differ in a number alone are as near as copies: their numbers must be the same.
-LEAST_WHOLE = 0.8
+MIN_WHOLE = 0.8
 #: Measured on 384 pairs of notes of three chunks. Means of long notes about one subject are near each other anyway (19
 #: in 20 up to .93), and so are chunks that hold the same form (up to .96). These two name all 128 copies with a few
 #: sentences changed or inserted, none of the 192 other pairs, and 22 in 100 of those that share one half.
-LEAST_CUT = 0.94
-LEAST_BEST_CHUNK = 0.97
+MIN_CUT = 0.94
+MIN_BEST_CHUNK = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class FindDuplicates:
         for other in (notes[note_id] for note_id in best if note_id in pooled and note_id in notes):
             similarity, best_chunk = float(own @ pooled[other.note_id]), best[other.note_id]
             if note.is_chunked or other.is_chunked:
-                is_near = similarity >= LEAST_CUT and best_chunk >= LEAST_BEST_CHUNK
+                is_near = similarity >= MIN_CUT and best_chunk >= MIN_BEST_CHUNK
             else:
-                is_near = similarity >= LEAST_WHOLE and _same_numbers(texts, note.note_id, other.note_id)
+                is_near = similarity >= MIN_WHOLE and _same_numbers(texts, note.note_id, other.note_id)
             if is_near:
                 near.append(NearDuplicate(other.public_id, round(similarity, 4), round(best_chunk, 4)))
-        return sorted(near, key=lambda one: (-one.similarity, one.public_id))[:MOST_REPORTED]
+        return sorted(near, key=lambda one: (-one.similarity, one.public_id))[:MAX_REPORTED]
 
     async def _vectors(self, note: Note, version: str) -> tuple[Floats | None, list[Floats]]:
         """The note's pooled vector, None while a chunk has none, and vectors of some of its chunks."""

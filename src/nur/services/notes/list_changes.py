@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Lines read per query, and most queries per page: usually one, as most lines are visible.
 BATCH = 200
-MOST_BATCHES = 50
+MAX_BATCHES = 50
 #: Prefixes of cursors: of pages with the oldest change first, and with the latest first.
 _LATER, _EARLIER = "c", "e"
 
@@ -141,7 +141,7 @@ class ListChanges:
         characters: int,
     ) -> ChangesPage:
         shown: list[ListedChange] = []
-        for _ in range(MOST_BATCHES):
+        for _ in range(MAX_BATCHES):
             batch = await self.changes.page(
                 caller.tenant,
                 unread.after,

@@ -12,7 +12,7 @@ from nur.domain.search import Hit, Passage, Payload
 from nur.retrieval.passages.atoms import PassageChunk, PassageNote
 from nur.retrieval.passages.extract import extract
 from nur.retrieval.passages.neighbours import best_range, expand_chunk, room_for_context, touches
-from nur.retrieval.pieces.atoms import LONGEST_ATOM, find_atoms
+from nur.retrieval.pieces.atoms import MAX_ATOM_CHARACTERS, find_atoms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -234,8 +234,8 @@ def _first_sentences(passage: Passage, characters: int) -> Passage:
 
 
 def _first_words(passage: Passage, characters: int) -> Passage:
-    """The passage, cut to the whole words that fit, at least one; text without spaces ends at LONGEST_ATOM."""
-    ends = [word.end() for word in _WORD.finditer(passage.text[: max(characters, LONGEST_ATOM) + 1])]
+    """The passage, cut to the whole words that fit, at least one; text without spaces ends at MAX_ATOM_CHARACTERS."""
+    ends = [word.end() for word in _WORD.finditer(passage.text[: max(characters, MAX_ATOM_CHARACTERS) + 1])]
     end = max((end for end in ends if end <= characters), default=min(ends, default=0))
     return replace(passage, text=passage.text[:end], end_char=passage.start_char + end)
 
@@ -245,7 +245,7 @@ def _opening(ranked: Ranked, read: Mapping[ChunkKey, ChunkWithNote]) -> Passage:
     chunk = read[ranked.candidate.chunk_key].stored.chunk
     end = len(chunk.content)
     if not _is_short(ranked):
-        ends = [atom.end for atom in find_atoms(chunk.content[: 2 * EXCERPT + LONGEST_ATOM])]
+        ends = [atom.end for atom in find_atoms(chunk.content[: 2 * EXCERPT + MAX_ATOM_CHARACTERS])]
         end = max((end for end in ends if end <= EXCERPT), default=ends[0] if ends else 0)
     return Passage(chunk.content[:end], chunk.start_char, chunk.start_char + end, ranked.score)
 

@@ -62,7 +62,7 @@ COMMONPLACE = 0.05
 #: A content word in more than this share of the pieces is left out of the question for a sentence model, where it
 #: would count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
 EVERYWHERE = 0.08
-LEAST_PIECES = 100  #: least pieces of a store whose common words can be told
+MIN_PIECES = 100  #: least pieces of a store whose common words can be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _unit(vector: Floats) -> Floats | None:
 
 def _without_commonplaces(question: str, corpus: CorpusStatistics) -> str:
     """The question without content words that are common in this store; the whole question if none would be left."""
-    if corpus.pieces < LEAST_PIECES:
+    if corpus.pieces < MIN_PIECES:
         return question
     kept = [word for word in question.split() if not _is_commonplace(word, corpus)]
     return " ".join(kept) or question

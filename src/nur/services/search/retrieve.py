@@ -41,12 +41,12 @@ log = EventLog("RetrievalService")
 OVERFETCH = 4
 #: The nearest 20 chunks, the best 20 pieces by words and their neighbouring turns: 30 or 80 of each have the same hit@1
 #: and .003 more recall@5 on everyday, and 30 take a quarter more CPU.
-LEAST_CANDIDATES = 20
+MIN_CANDIDATES = 20
 #: Factor by which more candidates are read if they make too few hits, and the most that are read.
 WIDER = 4
-MOST_CANDIDATES = 2_000
+MAX_CANDIDATES = 2_000
 #: Most chunks compared one by one because they are not indexed; more would make a search too slow.
-MOST_COMPARED = 50_000
+MAX_COMPARED = 50_000
 #: An answer without vectors is better than one after all the provider's retries.
 QUERY_SECONDS = 10.0
 #: Turns this near to a candidate are candidates too.
@@ -83,7 +83,7 @@ class Retrieved:
     @property
     def has_more(self) -> bool:
         """Whether reading more candidates could find others."""
-        return self.candidates.has_more and self.limit < MOST_CANDIDATES
+        return self.candidates.has_more and self.limit < MAX_CANDIDATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ class Retrieve:
     zone: Zone
     compares_chunks: bool = True  #: whether chunks are compared by their own vectors instead of their pieces'
     reads_model_vectors: bool = False  #: whether the store's own model embeds pieces
-    most_compared: int = MOST_COMPARED
+    max_compared: int = MAX_COMPARED
 
     async def __call__(self, request: SearchRequest) -> Retrieved:
         """Candidates of both rankers and their neighbouring turns, with their cosines."""
         question = await self._analyse(request)
-        return await self._read(request, question, max(LEAST_CANDIDATES, request.limit * OVERFETCH))
+        return await self._read(request, question, max(MIN_CANDIDATES, request.limit * OVERFETCH))
 
     async def wider(self, request: SearchRequest, retrieved: Retrieved) -> Retrieved:
         """Retrieve again with more candidates."""
@@ -206,7 +206,7 @@ class Retrieve:
             with_model_vectors=self.reads_model_vectors and question.vector is not None,
             not_indexed=question.statistics.not_indexed,
             compare_all=compare_all and question.vector is not None,
-            most_compared=self.most_compared,
+            max_compared=self.max_compared,
             embedding_version=self.embedder.model.version,
             windows=[_in_zone(window, self.zone) for window in question.time.windows],
             asks_when=question.time.asks_when,

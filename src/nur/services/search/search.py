@@ -14,7 +14,7 @@ from nur.observability import metrics
 from nur.observability.events import EventLog
 from nur.ports.embedder import PieceEmbedder
 from nur.retrieval.currency.order import CurrentFirst, by_rules, decided, with_update
-from nur.retrieval.currency.utterances import MOST_UTTERANCES
+from nur.retrieval.currency.utterances import MAX_UTTERANCES
 from nur.retrieval.pieces.vectors import cosines
 from nur.retrieval.ranking.confidence import answer_confidence, answer_model_of
 from nur.retrieval.ranking.grouping import best_notes, best_per_note, fold_duplicates
@@ -99,7 +99,7 @@ class Search:
         superseded = found.candidates.superseded
         current = decided(ordered.groups, superseded) if superseded else CurrentFirst(ordered.groups)
         current = replace(current, groups=with_update(current.groups, found.candidates.updated_by))
-        read = await self.extract_passages.read(request, ranked, current.groups, MOST_UTTERANCES)
+        read = await self.extract_passages.read(request, ranked, current.groups, MAX_UTTERANCES)
         names_time = bool(found.question.time.windows)
         current = by_rules(request, found.question.terms, current, read, names_time=names_time)
         ordered = replace(ordered, groups=current.groups)

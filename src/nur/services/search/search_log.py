@@ -42,7 +42,7 @@ BATCH = 64
 OTHERS_SECONDS = 3 * BATCH_SECONDS
 LOOK_AGAIN_SECONDS = 0.1
 #: Traces that wait while the store cannot be written; the oldest makes room for a newer one.
-MOST_PENDING = 512
+MAX_PENDING = 512
 PURGE_SECONDS = 3600.0
 #: A search can be repeated for this long, even when traces are kept shorter.
 SESSION_DAYS = 1.0
@@ -104,9 +104,9 @@ class SearchLog:
         """Keep a search; it is written a little later."""
         trace = self._trace(run)
         self._pending[trace.trace_id] = trace
-        if len(self._pending) > MOST_PENDING:
+        if len(self._pending) > MAX_PENDING:
             self._pending.popitem(last=False)
-            log.warning("trace_given_up", pending=MOST_PENDING)
+            log.warning("trace_given_up", pending=MAX_PENDING)
         self._waiting.set()
 
     async def find(self, name: UUID, caller: Caller) -> Trace | None:

@@ -42,7 +42,7 @@ QUERY = a_query(
     vector=vector_of("tea"),
     neighbours=[Neighbour(key, a_note().note_id, 0.5) for key in KEYS],
     limit=200,
-    most_compared=50_000,
+    max_compared=50_000,
     turn_distance=2,
 )
 

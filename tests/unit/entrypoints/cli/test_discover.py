@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nur.entrypoints.cli.ingesting.discover import MOST_FILE_BYTES, Discovery, Failed, FileFilter, FoundFile, Skipped
+from nur.entrypoints.cli.ingesting.discover import MAX_FILE_BYTES, Discovery, Failed, FileFilter, FoundFile, Skipped
 
 
 def write(folder: Path, *names: str) -> None:
@@ -106,7 +106,7 @@ def test_a_named_file_is_taken_though_it_is_hidden(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_fails_without_being_read(tmp_path: Path) -> None:
     with (tmp_path / "big.txt").open("wb") as file:
         file.write(b"words")
-        file.truncate(MOST_FILE_BYTES + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
     (met,) = Discovery(FileFilter())([str(tmp_path / "big.txt")])
     assert isinstance(met, Failed)
     assert "larger than 63 MB" in met.reason

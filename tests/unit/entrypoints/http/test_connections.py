@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from nur.entrypoints.http.connections import (
-    MOST_CONNECTIONS,
+    MAX_CONNECTIONS,
     BoundedProtocol,
     ThrottledWarning,
     most_connections,
@@ -105,7 +105,7 @@ async def test_a_connection_too_many_is_dropped_and_the_others_are_answered(capl
 
 
 def test_the_bound_leaves_descriptors_to_others() -> None:
-    assert 0 < most_connections() <= MOST_CONNECTIONS
+    assert 0 < most_connections() <= MAX_CONNECTIONS
 
 
 async def test_running_out_of_descriptors_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:

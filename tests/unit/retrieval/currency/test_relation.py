@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nur.domain.decisions import Relation
-from nur.retrieval.currency.relation import LONGEST, MOST_WORDS, content_words, lookup_terms, relation, shared
+from nur.retrieval.currency.relation import MAX_CHARACTERS, MAX_WORDS, content_words, lookup_terms, relation, shared
 
 
 @pytest.mark.parametrize(
@@ -30,17 +30,17 @@ def test_memories_are_the_same_or_about_the_same_thing_or_unrelated(
 
 def test_long_texts_are_about_many_things_and_not_compared() -> None:
     text = "Aga drinks tea. " * 200
-    assert relation(text[:LONGEST], text[:LONGEST]) is Relation.SAME
-    assert relation(text[: LONGEST + 1], text[:LONGEST]) is None
-    assert relation(text[:LONGEST], text[: LONGEST + 1]) is None
-    assert lookup_terms(text[:LONGEST])
-    assert lookup_terms(text[: LONGEST + 1]) == []
+    assert relation(text[:MAX_CHARACTERS], text[:MAX_CHARACTERS]) is Relation.SAME
+    assert relation(text[: MAX_CHARACTERS + 1], text[:MAX_CHARACTERS]) is None
+    assert relation(text[:MAX_CHARACTERS], text[: MAX_CHARACTERS + 1]) is None
+    assert lookup_terms(text[:MAX_CHARACTERS])
+    assert lookup_terms(text[: MAX_CHARACTERS + 1]) == []
 
 
 def test_memories_are_looked_up_by_names_and_numbers_first() -> None:
     plain = " ".join(f"w{letter}rd" for letter in "abcdefghijklmnop")
     found = lookup_terms(f"{plain} Aga 17")
-    assert len(found) == MOST_WORDS
+    assert len(found) == MAX_WORDS
     assert found[:2] == lookup_terms("Aga 17")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.retrieval.pieces.analyse import TARGET, cut
-from nur.retrieval.pieces.atoms import LONGEST_ATOM, find_atoms
+from nur.retrieval.pieces.atoms import MAX_ATOM_CHARACTERS, find_atoms
 
 LINES = st.sampled_from(
     [
@@ -46,7 +46,7 @@ def test_a_piece_is_short_unless_one_atom_is_long(text: str) -> None:
     for piece in cut(text):
         assert piece.end - piece.start <= TARGET or len(piece.atoms) == 1
     # Blank lines behind an atom belong to it, whatever their number.
-    assert all(len(text[atom.start : atom.end].rstrip()) <= LONGEST_ATOM for atom in find_atoms(text))
+    assert all(len(text[atom.start : atom.end].rstrip()) <= MAX_ATOM_CHARACTERS for atom in find_atoms(text))
 
 
 @given(TEXTS)

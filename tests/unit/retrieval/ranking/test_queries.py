@@ -10,7 +10,7 @@ import pytest
 from nur.retrieval.ranking.queries import (
     EXTRA_WEIGHT,
     FUNCTION_WORD_WEIGHT,
-    MOST_MATCHES,
+    MAX_MATCHES,
     NO_TERMS,
     QueryTerm,
     SimilarTerm,
@@ -86,9 +86,9 @@ def test_no_terms_total_one_so_that_scores_can_be_divided_by_it() -> None:
     ("terms", "pieces_with", "asked"),
     [
         (QUESTION, {TEA: 10, MILK: 3, WHAT: 1}, [MILK, TEA]),  # rarest first; no function word, no word as written
-        (QUESTION, {TEA: MOST_MATCHES - 3, MILK: 3}, [MILK, TEA]),  # together just few enough
-        (QUESTION, {TEA: MOST_MATCHES - 2, MILK: 3}, [MILK]),  # one too many
-        (QUESTION, {TEA: 5 * MOST_MATCHES, MILK: 4 * MOST_MATCHES}, [MILK]),  # one is asked for in any case
+        (QUESTION, {TEA: MAX_MATCHES - 3, MILK: 3}, [MILK, TEA]),  # together just few enough
+        (QUESTION, {TEA: MAX_MATCHES - 2, MILK: 3}, [MILK]),  # one too many
+        (QUESTION, {TEA: 5 * MAX_MATCHES, MILK: 4 * MAX_MATCHES}, [MILK]),  # one is asked for in any case
         (QUESTION[:1], {WHAT: 900}, [WHAT]),  # nothing but function words
         (QUESTION, {TEA: 10}, [MILK, TEA]),  # a word that nobody wrote costs nothing
         ([], {}, []),

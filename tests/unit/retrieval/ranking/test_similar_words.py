@@ -10,10 +10,10 @@ import pytest
 from nur.ports.chunks import StoredWord
 from nur.retrieval.ranking.queries import QueryTerm
 from nur.retrieval.ranking.similar_words import (
-    LEAST_COSINE,
+    MAX_SIMILAR,
+    MAX_WORDS,
     MEANING_WEIGHT,
-    MOST_SIMILAR,
-    MOST_WORDS,
+    MIN_COSINE,
     SPELLING_WEIGHT,
     UNRANKED_TOKENS,
     SimilarWords,
@@ -77,8 +77,8 @@ def test_words_that_begin_alike_count_by_the_share_in_common(asked: str, other: 
 @pytest.mark.parametrize(
     ("cosine", "expected"),
     [
-        (LEAST_COSINE - 0.01, None),
-        (LEAST_COSINE + 0.01, MEANING_WEIGHT * 0.01 / (1 - LEAST_COSINE)),
+        (MIN_COSINE - 0.01, None),
+        (MIN_COSINE + 0.01, MEANING_WEIGHT * 0.01 / (1 - MIN_COSINE)),
         (0.7, MEANING_WEIGHT * 0.3 / 0.6),
         (1.0, MEANING_WEIGHT),
     ],
@@ -96,7 +96,7 @@ def test_the_nearest_words_count_and_the_word_itself_is_none_of_them() -> None:
     table = Table(cosines)
     words = ["asked", *cosines]
     found = similarity("asked", words, table, term=100)  # the store's own term for it
-    assert sorted(found) == sorted(cosines)[-MOST_SIMILAR:]
+    assert sorted(found) == sorted(cosines)[-MAX_SIMILAR:]
 
 
 def test_a_word_that_is_near_and_begins_alike_counts_by_the_larger_similarity() -> None:
@@ -129,13 +129,13 @@ def test_a_store_without_words_has_none_and_words_added_later_are_found() -> Non
     asked = [QueryTerm(2, "asked", 1.0)]
     words = SimilarWords()
     words.add([], table)
-    assert (words.room, words.similar_to(asked, table)) == (MOST_WORDS, [])
+    assert (words.room, words.similar_to(asked, table)) == (MAX_WORDS, [])
     words.add([StoredWord(1, 10, "near")], table)
     assert [one.id for one in words.similar_to(asked, table)] == [10]
     assert [one.id for one in words.similar_to(asked, table)] == [10]  # the second time from what is known
     words.add([StoredWord(2, 12, "later")], table)
     assert [one.id for one in words.similar_to(asked, table)] == [10, 12]
-    assert words.room == MOST_WORDS - 2
+    assert words.room == MAX_WORDS - 2
 
 
 def test_a_word_that_is_read_again_is_added_once() -> None:

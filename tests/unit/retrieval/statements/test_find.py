@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nur.domain.statements import StatementKind
-from nur.retrieval.statements.find import LONGEST_QUOTE, SHORTEST_QUOTE, find_statements, whole
+from nur.retrieval.statements.find import MAX_QUOTE_CHARACTERS, MIN_QUOTE_CHARACTERS, find_statements, whole
 
 INSTRUCTION, PREFERENCE, DECISION = StatementKind.INSTRUCTION, StatementKind.PREFERENCE, StatementKind.DECISION
 QUESTION, VALUE = StatementKind.QUESTION, StatementKind.VALUE
@@ -81,7 +81,7 @@ def test_of_a_long_sentence_the_clauses_around_the_phrase_are_quoted() -> None:
     [(kind, quote)] = found(f"{before}so I prefer plain functions over classes, {after}and that is all.")
     assert kind is PREFERENCE
     assert "I prefer plain functions over classes" in quote
-    assert len(quote) <= LONGEST_QUOTE
+    assert len(quote) <= MAX_QUOTE_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -124,5 +124,5 @@ def test_quotes_lie_in_the_text_one_after_the_other(text: str) -> None:
         quote = text[one.start_char : one.end_char]
         assert place <= one.start_char
         assert quote == quote.strip()
-        assert SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE + SHORTEST_QUOTE
+        assert MIN_QUOTE_CHARACTERS <= len(quote) <= MAX_QUOTE_CHARACTERS + MIN_QUOTE_CHARACTERS
         place = one.end_char

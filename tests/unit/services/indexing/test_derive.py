@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nur.domain.archive import ArchivedNote
 from nur.domain.notes import Status
 from nur.services.archive.import_note import ImportOutcome
-from nur.services.indexing.index_worker import MOST_TRIES
+from nur.services.indexing.index_worker import MAX_TRIES
 from nur.services.notes.edit_note import Edit
 from tests.note_world import LONG, ME
 from tests.store_notes import START, a_note
@@ -72,7 +72,7 @@ async def test_a_deriver_that_always_fails_becomes_a_dead_letter_that_names_it(o
     world = await open_world()
     world.deriver.broken = True
     stored = await world.add("Tea at four.")
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         await world.drain()
         world.clock.advance(400)
     (letter,) = await world.stores.outbox.dead_letters(10)

@@ -14,7 +14,7 @@ from nur.domain.errors import EmbedderRefused
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.services.indexing import index_worker as work
-from nur.services.indexing.index_worker import LONGEST_OUTAGE_RETRY_SECONDS, retry_in
+from nur.services.indexing.index_worker import MAX_OUTAGE_RETRY_SECONDS, retry_in
 from tests.note_world import LONG, ME, FailingIndex
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ async def test_an_outage_of_the_provider_delays_only_the_vectors(open_world: Ope
     assert (await world.find("tower1")).degraded == ("dense",)
 
     world.embedder.down = False
-    world.clock.advance(LONGEST_OUTAGE_RETRY_SECONDS)
+    world.clock.advance(MAX_OUTAGE_RETRY_SECONDS)
     await world.drain()
     assert world.embedder.embedded == 10
     assert await world.index.count() == 10
@@ -125,7 +125,7 @@ async def test_a_text_that_the_provider_refuses_becomes_a_dead_letter_alone(open
     bad = await world.add("a refused text")
     good = await world.add("a good text")
     _refuse(world, "refused")
-    for _ in range(work.MOST_TRIES):
+    for _ in range(work.MAX_TRIES):
         await world.drain()
         world.clock.advance(400)
     backlog = await world.stores.outbox.backlog(world.clock.now())

@@ -108,6 +108,6 @@ async def test_other_records_of_the_same_number_are_noticed_when_samples_are_dra
 async def test_more_than_can_be_compared_is_degraded_and_never_a_subset(open_world: OpenWorld) -> None:
     world = await _world(open_world)
     _lose(world, kept=1)
-    search = replace(world.services.search, retrieve=replace(world.services.search.retrieve, most_compared=2))
+    search = replace(world.services.search, retrieve=replace(world.services.search.retrieve, max_compared=2))
     found = await search(SearchRequest(query="Harbour 1", caller=ME, where=EVERYTHING, mode=Mode.DENSE))
     assert (found.hits, found.degraded) == ((), ("dense",))

@@ -14,7 +14,7 @@ from nur.domain.changes import Change, ChangeKind
 from nur.domain.errors import BadRequest
 from nur.domain.filters import PrivacyFilter
 from nur.domain.notes import NoteId, Status, Visibility
-from nur.services.notes.list_changes import BATCH, MOST_BATCHES, ListChanges
+from nur.services.notes.list_changes import BATCH, MAX_BATCHES, ListChanges
 from tests.doubles.clock import ManualClock
 from tests.store_notes import START, a_note
 
@@ -148,7 +148,7 @@ async def test_the_last_cursor_leads_to_what_comes_later(log: Log) -> None:
 
 @pytest.mark.parametrize("latest", [False, True])
 async def test_a_page_ends_after_so_many_lines_that_nobody_may_see(log: Log, latest: bool) -> None:
-    hidden = BATCH * MOST_BATCHES
+    hidden = BATCH * MAX_BATCHES
     seen = [log.add(ChangeKind.CREATED, a_note())] if latest else []
     for _ in range(hidden):
         log.add(ChangeKind.CREATED)

@@ -61,7 +61,7 @@ async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]
 async def test_one_that_no_ranker_found_is_scored_now(
     nur: Nur, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieve, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
     monkeypatch.setattr(retrieve, "OVERFETCH", 1)
     note = await told(nur, ids[2])
     assert note.outcome == "not_a_candidate"
@@ -70,7 +70,7 @@ async def test_one_that_no_ranker_found_is_scored_now(
 
 
 async def test_without_the_question_nothing_is_scored_now(open_nur: OpenNur, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "LEAST_CANDIDATES", 1)
+    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
     monkeypatch.setattr(retrieve, "OVERFETCH", 1)
     nur = await open_nur(trace_queries=False)
     _, other = await nur.remember("Tea is drunk at four.", "The bridge is closed.")

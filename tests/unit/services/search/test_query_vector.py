@@ -14,7 +14,7 @@ from nur.retrieval.text.analysis import ANALYZER, term_id
 from nur.services.search.query_vector import (
     COMMON,
     EVERYWHERE,
-    LEAST_PIECES,
+    MIN_PIECES,
     PRIOR_TOKENS,
     QueryVector,
     general_shares,
@@ -141,8 +141,8 @@ async def test_a_static_model_is_asked_only_where_there_is_nothing_to_weigh() ->
         ("what did Aga drink", corpus(what=900), "what did Aga drink"),  # a function word is not a content word
         ("Aga ?", corpus(aga=900), "?"),  # a mark is no word
         ("Aga", corpus(aga=900), "Aga"),  # nothing would be left
-        ("Aga drinks", corpus(LEAST_PIECES, aga=90), "drinks"),
-        ("Aga drinks", corpus(LEAST_PIECES - 1, aga=90), "Aga drinks"),  # too small a store to tell
+        ("Aga drinks", corpus(MIN_PIECES, aga=90), "drinks"),
+        ("Aga drinks", corpus(MIN_PIECES - 1, aga=90), "Aga drinks"),  # too small a store to tell
     ],
 )
 async def test_a_sentence_model_is_not_asked_for_what_is_everywhere(

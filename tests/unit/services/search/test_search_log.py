@@ -133,7 +133,7 @@ class FailingLog(SqlSearchLog):
 async def test_traces_wait_while_the_store_is_down_and_the_oldest_is_given_up(
     nur: Nur, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_log, "MOST_PENDING", 2)
+    monkeypatch.setattr(search_log, "MAX_PENDING", 2)
     nur.services.search_log.store = FailingLog(nur.stores.search_log.run, fails=1)
     results = [await nur.search(f"question {number}") for number in range(3)]
     with pytest.raises(StoreDown):

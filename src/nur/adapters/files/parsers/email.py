@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _MAX_DEPTH = 3
-_MOST_ATTACHMENTS = 100
+_MAX_ATTACHMENTS = 100
 SYSTEM = "email"
 
 
@@ -35,7 +35,7 @@ def message_documents(data: bytes, depth: int = 0) -> Iterator[Document]:
     parsed = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     message_id = _header(parsed, "Message-ID").strip("<> ") or f"sha256-{hashlib.sha256(data).hexdigest()[:32]}"
     body = _body_part(parsed)
-    attached = [part for part in _leaves(parsed) if part is not body and _is_attachment(part)][:_MOST_ATTACHMENTS]
+    attached = [part for part in _leaves(parsed) if part is not body and _is_attachment(part)][:_MAX_ATTACHMENTS]
     unread: dict[str, str] = {}
     inner = [found for part in attached for found in _attachment(part, message_id, depth, unread)]
     names = [_file_name(part) for part in attached]

@@ -34,7 +34,7 @@ _AUTHOR = ("author", "article:author", "dc.creator")
 _DATE = ("article:published_time", "date", "dc.date", "article:modified_time")
 _URL = ("canonical", "og:url")
 _TITLE = ("og:title",)
-_MOST_TABLE_ROWS = 100_000
+_MAX_TABLE_ROWS = 100_000
 
 
 def parse(file: SourceFile) -> Iterator[Document]:
@@ -153,7 +153,7 @@ class _Reader(HTMLParser):
         self._rows = []
 
     def _table_start(self, tag: str) -> None:
-        if self._rows is None or len(self._rows) > _MOST_TABLE_ROWS:
+        if self._rows is None or len(self._rows) > _MAX_TABLE_ROWS:
             return
         if tag == "tr":
             self._end_cell()

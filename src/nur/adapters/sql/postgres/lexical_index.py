@@ -39,7 +39,7 @@ CREATE = (
 #: FTS5's own.
 K1, B = 1.2, 0.75
 #: The weight of a term that more than half of the pieces have.
-LEAST_IDF = 1e-6
+MIN_IDF = 1e-6
 #: Counts of common terms are taken again when this share of the chunks has come.
 STALE_SHARE = 0.01
 
@@ -199,4 +199,4 @@ def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFreque
 
 def _idf(pieces: int, having: int) -> float:
     # A count may be a hundredth too high: there are never fewer pieces than have the term.
-    return max(math.log((max(pieces, having) - having + 0.5) / (having + 0.5)), LEAST_IDF)
+    return max(math.log((max(pieces, having) - having + 0.5) / (having + 0.5)), MIN_IDF)

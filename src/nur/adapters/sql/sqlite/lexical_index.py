@@ -64,7 +64,7 @@ def _quoted(term: str) -> str:
 #: Most pieces per term, the newest, that are read to find texts that share it.
 NEWEST = 32
 #: Least number of the looked-up terms that a piece must contain.
-LEAST = 2
+MIN_SHARED_TERMS = 2
 #: Most terms that are cached with their number of pieces.
 SEEN_TERMS = 50_000
 _NEWEST_WITH = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ? ORDER BY rowid DESC LIMIT ?"
@@ -148,7 +148,7 @@ class Fts5LexicalIndex:
                 break
         self._seen = seen
         cursor.close()
-        least = min(LEAST, len(terms))
+        least = min(MIN_SHARED_TERMS, len(terms))
         found = [ChunkKey(key) for key, count in counts.items() if count >= least]
         return sorted(found, key=lambda key: (-weights[key], -key))
 

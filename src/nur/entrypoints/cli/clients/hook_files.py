@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEY = "hooks"
 
-MOST_SECONDS = 10.0
+MAX_SECONDS = 10.0
 REINSTALL = "Install them again: nur connect {client} --hooks. The reason is in hooks.log in the data folder."
 
 
@@ -180,7 +180,7 @@ def _run(client: str, event: str, command: str) -> str:
                 input=sample,
                 capture_output=True,
                 text=True,
-                timeout=MOST_SECONDS,
+                timeout=MAX_SECONDS,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nur.domain.briefs import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS
+from nur.domain.briefs import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
 from nur.entrypoints.cli import render
 from nur.entrypoints.cli.client import data_dir_option, json_option, with_existing_store
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--project", help="Only notes of this project, and notes without a project.")
 @click.option(
     "--max-tokens",
-    type=click.IntRange(LEAST_TOKENS, MOST_TOKENS),
+    type=click.IntRange(MIN_TOKENS, MAX_TOKENS),
     default=DEFAULT_TOKENS,
     show_default=True,
     help="Maximum length of the brief.",

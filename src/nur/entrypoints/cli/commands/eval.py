@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from nur.domain.errors import BadRequest
 from nur.domain.search import DEFAULT_MAX_CHARS, Mode
 from nur.evaluation import dataset
-from nur.evaluation.calibrating import LEAST_QUESTIONS
+from nur.evaluation.calibrating import MIN_QUESTIONS
 from nur.evaluation.folding import measure_folding
 from nur.evaluation.plot import svg
 from nur.evaluation.record import record
@@ -125,7 +125,7 @@ def _remarks(reports: list[Report], *, off_topic: bool) -> Iterator[str]:
     if off_topic:
         yield from filter(None, map(injection_line, reports))
     for report in reports:
-        if len(report.nur.scores) < LEAST_QUESTIONS:
+        if len(report.nur.scores) < MIN_QUESTIONS:
             yield f"{report.data.name}: {len(report.nur.scores)} questions are too few: the figures mean little."
 
 
@@ -170,7 +170,7 @@ def _describe(calibrated: Calibrated) -> str:
     found, profile = calibrated.found, calibrated.calibration
     if calibrated.path is None:
         return (
-            f"Nothing was written: fewer than {LEAST_QUESTIONS} questions are too few for a calibration. "
+            f"Nothing was written: fewer than {MIN_QUESTIONS} questions are too few for a calibration. "
             f"The relevance floor stays at {profile.floor}."
         )
     separation = f"The score separates known items from off-topic questions with AUROC {figure(found.auroc)}."

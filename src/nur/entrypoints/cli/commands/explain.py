@@ -17,7 +17,7 @@ from nur.entrypoints.cli.client import data_dir_option, json_option, with_existi
 if TYPE_CHECKING:
     from nur.entrypoints.cli.client import Store
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 #: Wording of each outcome.
 MEANINGS = {
     "returned": "returned",
@@ -95,7 +95,7 @@ def show(console: Console, trace: dict[str, Any], *, show_all: bool = False) -> 
     for line in page:
         _print(console, line)
     if note is None:
-        _candidates(console, trace["candidates"], len(trace["candidates"]) if show_all else MOST_SHOWN)
+        _candidates(console, trace["candidates"], len(trace["candidates"]) if show_all else MAX_SHOWN)
 
 
 def _candidates(console: Console, candidates: list[dict[str, Any]], most: int) -> None:

@@ -21,7 +21,7 @@ _TOKENS = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 _AS_REGEX = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 #: The server accepts bodies of 64 MiB; the rest is for the form's other fields.
-MOST_FILE_BYTES = 63 * 1024 * 1024
+MAX_FILE_BYTES = 63 * 1024 * 1024
 #: Generated folders, skipped whether or not a `.gitignore` lists them.
 GENERATED = frozenset({"node_modules", "__pycache__", "site-packages"})
 
@@ -224,8 +224,8 @@ class Discovery:
             yield Skipped(path, "empty")
         elif not can_be_read(path.name, head):
             yield Skipped(path, "not a format that can be read")
-        elif status.st_size > MOST_FILE_BYTES:
-            yield Failed(path, f"It is larger than {MOST_FILE_BYTES // 2**20} MB: split it.")
+        elif status.st_size > MAX_FILE_BYTES:
+            yield Failed(path, f"It is larger than {MAX_FILE_BYTES // 2**20} MB: split it.")
         else:
             # The real path identifies the document, whichever link led to it.
             yield FoundFile(Path(os.path.realpath(path)), status.st_size, status.st_mtime_ns)

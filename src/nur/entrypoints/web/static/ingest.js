@@ -7,8 +7,8 @@ import { counted } from "./text.js";
 import { changed, toast } from "./toast.js";
 
 const CONCURRENCY = 2;
-const LARGEST_BYTES = 60 * 1024 * 1024;
-const MOST_SHOWN = 200;
+const MAX_BYTES = 60 * 1024 * 1024;
+const MAX_SHOWN = 200;
 const STATES = { waiting: "waiting", created: "stored", replaced: "updated", metadata_updated: "metadata updated", unchanged: "already stored", undone: "moved to the trash" };
 
 /** Every file added since the page was opened: {file, name, state, share, message, id}. */
@@ -99,7 +99,7 @@ function finished() {
 
 function enqueue(files) {
   for (const { file, name } of files) {
-    const tooLarge = file.size > LARGEST_BYTES;
+    const tooLarge = file.size > MAX_BYTES;
     queue.push({ file, name, share: 0, state: tooLarge ? "failed" : "waiting", message: tooLarge ? "larger than 60 MB" : null });
   }
   if (files.length && here().view !== "add") go("add");
@@ -142,7 +142,7 @@ export function filesSection() {
       rows.set(one, fresh);
     } else {
       rows.clear();
-      for (const other of queue.slice(-MOST_SHOWN)) rows.set(other, row(other));
+      for (const other of queue.slice(-MAX_SHOWN)) rows.set(other, row(other));
       replace(list, [...rows.values()]);
     }
     const done = queue.filter((other) => !["waiting", "sending", "reading"].includes(other.state)).length;

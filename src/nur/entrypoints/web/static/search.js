@@ -12,7 +12,7 @@ import { whyPanel } from "./why.js";
 
 const TOP = 20;
 const CONTEXT_CHARACTERS = 900; // of all passages with their context; more would only pad the best ones
-const LEAST_CHARACTERS = 40; // a further passage shorter than this is not marked
+const MIN_CHARACTERS = 40; // a further passage shorter than this is not marked
 const BOUNDARY = /\n*\[CHUNK BOUNDARY\]\n*/;
 const LESS_LIKELY = 0.4; // share of the first result's score below which results are marked as less likely
 const OUTDATED = { decided: "Replaced: open the newer one", value: "An older value: open the newer one", update: "Changed since: open the newer one" };
@@ -33,7 +33,7 @@ function inContext(item) {
 
 /** Spans of an item's passages, without further passages that are too short to mark. */
 function spansOf(item) {
-  return item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= LEAST_CHARACTERS);
+  return item.passages.map((passage) => [passage.start_char, passage.end_char]).filter(([start, end], index) => !index || end - start >= MIN_CHARACTERS);
 }
 
 /** A link to the newer note of an outdated result; null for other results. */

@@ -16,13 +16,13 @@ _SAID = re.compile(
     r"(?::[*_]{0,2}(?=\s|$)|：)|<[@+%]?([\w\[\]`^|-]{1,32})> )"
 )
 _NAME_AND_TIME = re.compile(rf"({_NAME})[ \t]{{1,8}}{_STAMP}\s*$")
-_LONGEST_LOOKED_AT = 200
+_MAX_LINE_CHARACTERS = 200
 _TURN_SHARE = 0.4
 
 
 def _speaker(line: Line) -> str | None:
     """The speaker whose turn begins with this line; None if no turn does."""
-    head = line.text[:_LONGEST_LOOKED_AT]
+    head = line.text[:_MAX_LINE_CHARACTERS]
     match = _SAID.match(head) or _NAME_AND_TIME.match(head)
     return None if match is None else clip(next(filter(None, match.groups()), ""))
 

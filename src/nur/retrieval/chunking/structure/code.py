@@ -35,7 +35,7 @@ _CODE_LINE = re.compile(
     r"\s*(?:(?:import|from|return|if|elif|else|for|while|try|except|catch|using|use|package|var|let|const|self|this|end)"
     r"\b.*[\w)\];:,{}=\"']\s*$|[})\];]+[;,)]*\s*$|[@#]|//|/?\*)|.*[;{}]\s*$|.*\):\s*$|\s*[\w.\[\]]+\s[-+]?=\s"
 )
-_LONGEST_LOOKED_AT = 400
+_MAX_LINE_CHARACTERS = 400
 _CODE_SHARE = 0.5
 
 
@@ -48,7 +48,7 @@ def _headings(code: Iterable[Line]) -> list[Heading]:
     headings: list[Heading] = []
     leading: int | None = None  # where the comments and decorators just above begin
     for line in code:
-        match = _DEFINITION.match(line.text[:_LONGEST_LOOKED_AT])
+        match = _DEFINITION.match(line.text[:_MAX_LINE_CHARACTERS])
         if match is not None:
             name = clip(next(filter(None, match.groups()[1:]), "")).rstrip(":")
             start = line.start if leading is None else leading
@@ -72,7 +72,7 @@ def line_ranges(text: str) -> list[tuple[int, int]]:
 
 
 def _is_code(line: Line) -> bool:
-    head = line.text[:_LONGEST_LOOKED_AT]
+    head = line.text[:_MAX_LINE_CHARACTERS]
     return _DEFINITION.match(head) is not None or _CODE_LINE.match(head) is not None
 
 

@@ -16,7 +16,7 @@ _ATTRIBUTION_TAIL = re.compile(rf".{{0,300}}{_WROTE}.{{0,80}}:\s*$")
 _SEPARATOR = re.compile(r"-{2,40} ?[^-\n]{3,60}? ?-{2,40}\s*$|Begin forwarded message:\s*$|_{10,200}\s*$")
 _HEADER = re.compile(r"\*?(From|Von|De|To|An|Cc|Bcc|Sent|Gesendet|Date|Datum|Subject|Betreff)\*?: ?(.*)", re.IGNORECASE)
 _QUOTE = re.compile(r"(?:[ \t]?>){1,32}")
-_LONGEST_LOOKED_AT = 400
+_MAX_LINE_CHARACTERS = 400
 
 
 def _opens_headers(mail: Sequence[Line], at: int) -> bool:
@@ -29,16 +29,16 @@ def _opens_headers(mail: Sequence[Line], at: int) -> bool:
 
 def _attributes(mail: Sequence[Line], at: int) -> bool:
     """Whether "On such a day, someone wrote:" begins here; it may be wrapped over two lines."""
-    heads = [line.text[:_LONGEST_LOOKED_AT] for line in mail[at : at + 2]]
+    heads = [line.text[:_MAX_LINE_CHARACTERS] for line in mail[at : at + 2]]
     return _ATTRIBUTION_HEAD.match(heads[0]) is not None and any(_ATTRIBUTION_TAIL.match(head) for head in heads)
 
 
 def _label(mail: Sequence[Line], at: int) -> str | None:
     """Label of the message that begins with this line; None if none does."""
-    head = mail[at].text[:_LONGEST_LOOKED_AT]
+    head = mail[at].text[:_MAX_LINE_CHARACTERS]
     if _attributes(mail, at) or _SEPARATOR.match(head):
         return clip(head.strip().strip("-_ :"))
-    if _opens_headers(mail, at) and (at == 0 or not _SEPARATOR.match(mail[at - 1].text[:_LONGEST_LOOKED_AT])):
+    if _opens_headers(mail, at) and (at == 0 or not _SEPARATOR.match(mail[at - 1].text[:_MAX_LINE_CHARACTERS])):
         return clip(head)
     return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_LONGEST_TITLE = 80
+_MAX_TITLE_CHARACTERS = 80
 _DEEPEST = 6
 _SAMPLE_CHARACTERS = 100_000
 _SAMPLE_LINES = 1_000
@@ -61,8 +61,8 @@ def sample(text: str) -> list[Line]:
 
 def clip(title: str) -> str:
     """A title as part of a path: one short line."""
-    title = " ".join(title[: 2 * _LONGEST_TITLE].split())
-    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+    title = " ".join(title[: 2 * _MAX_TITLE_CHARACTERS].split())
+    return title if len(title) <= _MAX_TITLE_CHARACTERS else title[: _MAX_TITLE_CHARACTERS - 1] + "…"
 
 
 def partition(starts: Sequence[tuple[int, tuple[str, ...]]], length: int) -> list[Section]:
