@@ -176,7 +176,7 @@ async def test_a_write_may_find_terms_where_nothing_was_counted_yet(two: list[Po
     await store(two[0], "alarm code")
     with closing(engine.connect()) as connection:
         connection.execute(text("DELETE FROM lexical_totals"))  # as they were before
-        assert len(index.sharing(connection, ["alarm"], true(), 3)) == 1
+        assert len(index.sharing(connection, ["alarm"], true, 3)) == 1
     engine.dispose()
 
 

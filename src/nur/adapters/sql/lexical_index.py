@@ -57,12 +57,13 @@ class LexicalIndex(Protocol):
         ...
 
     def sharing(
-        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+        self, connection: Connection, terms: Sequence[str], where: Callable[[], ColumnElement[bool]], most: int
     ) -> list[ChunkKey]:
         """Chunks that share terms with a text, those with the most and rarest terms first.
 
         Cheaper than a search, for it looks at about `most` pieces. Notes that do not fulfil the condition may be among
-        them; a database that can tell them apart cheaply leaves them out.
+        them; a database that can tell them apart cheaply leaves them out. `where` builds the condition, which takes
+        longer than the look-up, so it is called only there.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -104,7 +104,8 @@ def compare(
     Call it before the memory has lexical rows, so that it does not find itself.
     """
     terms, where = comparison.terms, comparison.where
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MAX_LOOKED_AT) if terms else []
+    matching = partial(chunks_matching, where, now)
+    keys = lexical_index.sharing(connection, terms, matching, MAX_LOOKED_AT) if terms else []
     alike = _read_alike(connection, keys, where, now, comparison.limit) if keys else []
     found = comparison.rule(alike) if alike else ()
     if found:
@@ -160,7 +161,7 @@ def alike(
 ) -> list[AlikeMemory]:
     """Other notes that match the filter and share terms with this one, best first."""
     own = set(connection.execute(_OWN_CHUNKS, {"of_note": note_id}).scalars())
-    keys = lexical_index.sharing(connection, terms, chunks_matching(where, now), MAX_LOOKED_AT)
+    keys = lexical_index.sharing(connection, terms, partial(chunks_matching, where, now), MAX_LOOKED_AT)
     return _read_alike(connection, [key for key in keys if key not in own], where, now, limit)
 
 

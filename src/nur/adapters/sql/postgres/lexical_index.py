@@ -19,7 +19,7 @@ from nur.adapters.sql.tables import lexical_totals, lexical_words, memory_note_c
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -128,10 +128,10 @@ class PostgresLexicalIndex:
         return FoundByWords([], has_more=False) if rank is None else best_chunks(connection, rank, where, limit)
 
     def sharing(
-        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+        self, connection: Connection, terms: Sequence[str], where: Callable[[], ColumnElement[bool]], most: int
     ) -> list[ChunkKey]:
         """Chunks that share terms with a text and whose notes fulfil the condition, by BM25."""
-        return list(self.search(connection, terms, where, most).chunks)
+        return list(self.search(connection, terms, where(), most).chunks)
 
     def _ranking(self, connection: Connection, terms: Sequence[str]) -> Ranking | None:
         """Ranks pieces by the terms; None where no piece has any of them."""

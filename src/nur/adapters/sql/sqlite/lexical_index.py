@@ -18,7 +18,7 @@ from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -123,7 +123,7 @@ class Fts5LexicalIndex:
         return best_chunks(connection, rank, where, limit)
 
     def sharing(
-        self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], most: int
+        self, connection: Connection, terms: Sequence[str], where: Callable[[], ColumnElement[bool]], most: int
     ) -> list[ChunkKey]:
         """Chunks of any note that share terms with a text, those with the most and rarest terms first.
 
