@@ -21,6 +21,7 @@ from collections import Counter
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 import regex
@@ -51,6 +52,7 @@ words of several tokens, which are less certain. Measured from (.1, .15) to (-.1
 about English text .74 to .785, Arabic .35 to .39; questions and text both in German, Russian or Turkish within .01."""
 
 NEIGHBOURS = 10
+MAX_SAMPLED = 30_000  #: sources, chosen by hash: a few more function words hardly change the sample
 ENGLISH_SHARE = 2e-6  #: minimum share of all English words for a target
 FOREIGN_SHARE = 1e-7  #: a word with a smaller share in English is not an English word
 TIMES_RARER = 20  #: nor is a word this many times rarer in English than in another language
@@ -86,7 +88,8 @@ def _words_of_model(shares: Mapping[str, Mapping[str, float]]) -> dict[str, str]
     elsewhere = {word: _share_elsewhere(word, shares) for word in words}
     targets = [at for at, word in enumerate(words) if _is_target(word, english[word], elsewhere[word])]
     sources = [at for at, word in enumerate(words) if _is_foreign(word, english[word], elsewhere[word])]
-    found = _nearest(vectors[sources], vectors[targets])
+    sample = sorted(sources, key=lambda at: crc32(words[at].encode()))[:MAX_SAMPLED]
+    found = _nearest(vectors[sources], vectors[targets], vectors[sample])
     table: dict[str, str] = {}
     for at, (margin, near) in zip(sources, found, strict=True):
         if margin >= (MIN_MARGIN if words[at] in whole else MIN_MARGIN_OF_PARTS):
@@ -150,12 +153,12 @@ def _vectors(encoder: UniversalEncoder, words: Sequence[str]) -> Floats:
     return unit
 
 
-def _nearest(sources: Floats, targets: Floats) -> list[tuple[float, list[int]]]:
+def _nearest(sources: Floats, targets: Floats, sample: Floats) -> list[tuple[float, list[int]]]:
     """For each source, the margin of its nearest target and the indexes of its nearest targets.
 
-    Some words are near to everything, so each cosine is compared with the usual cosines of both words (CSLS).
+    Some words are near to everything, so each cosine is compared with the usual cosines of both words (CSLS); those of
+    targets are taken from a sample of the sources.
     """
-    sample = sources[np.random.default_rng(0).permutation(len(sources))[:30_000]]
     usual = np.concatenate([_usual(targets[at : at + 1024] @ sample.T) for at in range(0, len(targets), 1024)])
     nearest: list[tuple[float, list[int]]] = []
     for at in range(0, len(sources), 2048):

@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FOLDER = Path(__file__).parent / "words"
+SMALL_LISTS = ("mr", "ur")  #: their words are left out if they are words of another list
 MAX_TARGETS = 2  #: English words per word
 
 
 def read_all() -> dict[str, str]:
     """All listed words and their forms, casefolded. A word of two languages has the first English word of each."""
-    found: dict[str, list[str]] = {}
-    for path in sorted(FOLDER.glob("*.tsv")):
-        for word, english in read_list(path.read_text(encoding="utf-8").splitlines()).items():
-            found.setdefault(word, []).append(english)
-    return {word: _together(senses) for word, senses in found.items()}
+    lists = {path.stem: read_list(path.read_text(encoding="utf-8").splitlines()) for path in FOLDER.glob("*.tsv")}
+    small: dict[str, str] = {}
+    for name in SMALL_LISTS:
+        small |= lists.pop(name)
+    senses: dict[str, list[str]] = {}
+    for _, words in sorted(lists.items()):
+        for word, english in words.items():
+            senses.setdefault(word, []).append(english)
+    return small | {word: _together(found) for word, found in senses.items()}
 
 
 def read_list(lines: Iterable[str]) -> dict[str, str]:

@@ -51,6 +51,46 @@ NORWEGIAN = [
 ]
 
 
+SWEDISH = [
+    "Hyran betalas den femte varje månad.",
+    "Mormor tar sin medicin efter frukosten.",
+    "Kökskranen läcker och rörmokaren kommer på onsdag.",
+    "Hunden är rädd för åska.",
+    "Min bror undervisar i matematik på en skola.",
+    "Vi sålde den gamla bilen förra året.",
+    "Hennes bröllop är i december.",
+    "Grannen klagade på oväsen på natten.",
+]
+DANISH = [
+    "Huslejen betales den femte hver måned.",
+    "Mormor tager sin medicin efter morgenmaden.",
+    "Vandhanen i køkkenet er utæt og drypper, og blikkenslageren kommer onsdag.",
+    "Hunden er bange for torden.",
+    "Min bror underviser i matematik på en skole.",
+    "Vi solgte den gamle bil sidste år.",
+    "Hendes bryllup er i december.",
+    "Naboen har klaget over larm om natten.",
+]
+MARATHI = [
+    "घराचे भाडे दर महिन्याला पाच तारखेला देतो.",
+    "आजी नाश्त्यानंतर औषध घेते.",
+    "स्वयंपाकघरातील नळ गळतो आणि प्लंबर बुधवारी येईल.",
+    "कुत्रा वादळाला घाबरतो.",
+    "माझा भाऊ शाळेत गणित शिकवतो.",
+    "आम्ही जुनी गाडी गेल्या वर्षी विकली.",
+    "तिचे लग्न डिसेंबरमध्ये आहे.",
+    "शेजाऱ्याने रात्रीच्या आवाजाची तक्रार केली.",
+]
+URDU = [
+    "گھر کا کرایہ ہر مہینے کی پانچ تاریخ کو دیتے ہیں۔",
+    "دادی ناشتے کے بعد دوا لیتی ہیں۔",
+    "کچن کا نل ٹپک رہا ہے اور پلمبر بدھ کو آئے گا۔",
+    "کتا طوفان سے ڈرتا ہے۔",
+    "میرا بھائی اسکول میں ریاضی پڑھاتا ہے۔",
+    "ہم نے پرانی گاڑی پچھلے سال بیچ دی۔",
+    "اس کی شادی دسمبر میں ہوگی۔",
+    "پڑوسی نے رات کو شور کی شکایت کی۔",
+]
 TO_ENGLISH = {
     "kiraya kab dena hota hai": 0,
     "dadi dawai kab khaati hai": 1,
@@ -64,6 +104,16 @@ TO_ENGLISH = {
     "Hvem er redd for tordenvær?": 3,
     "Hva underviser broren min i?": 4,
     "Hvem klaget på støyen?": 7,
+    "När ska hyran betalas?": 0,
+    "Vad läcker i köket?": 2,
+    "Vem klagade på oväsen?": 7,
+    "Hvornår skal huslejen betales?": 0,
+    "Hvad er hunden bange for?": 3,
+    "Hvornår solgte vi den gamle bil?": 5,
+    "घराचे भाडे कधी द्यायचे": 0,
+    "juni gadi kadhi vikli": 5,
+    "دادی دوا کب لیتی ہیں": 1,
+    "پڑوسی نے کیا شکایت کی": 7,
 }
 FROM_ENGLISH = {
     "When do we pay the rent?": 0,
@@ -77,7 +127,11 @@ FROM_ENGLISH = {
 
 @pytest.mark.parametrize(
     ("memories", "questions"),
-    [(ENGLISH, TO_ENGLISH), (HINDI, FROM_ENGLISH), (DEVANAGARI, FROM_ENGLISH), (NORWEGIAN, FROM_ENGLISH)],
+    [
+        (ENGLISH, TO_ENGLISH),
+        *((memories, FROM_ENGLISH) for memories in (HINDI, DEVANAGARI, NORWEGIAN, SWEDISH, DANISH, MARATHI, URDU)),
+    ],
+    ids=["to English", "Hindi", "Devanagari", "Norwegian", "Swedish", "Danish", "Marathi", "Urdu"],
 )
 async def test_a_memory_is_found_by_a_question_in_another_language(
     open_door: OpenDoor, memories: list[str], questions: dict[str, int]

@@ -75,7 +75,7 @@ hadde burde bør måtte ikkje dei mellom mellem gjennom siden fordi selv hver in
 denne nå alle omkring altså derfor likevel kanskje allerede ennå både enten verken sånn dersom få får fikk fått blitt
 gjør gjøre gjorde gjort af været blive bliver blev blevet uden vores noget nogen nogle meget ind hende hendes jer
 hvorhen skall vill fick bör hade varit blivit utan över mellan innan då där här också även mycket
-många någon något några inget alla allt eftersom därför kanske redan ännu gör göra finns fanns honom deras sina
+varje många någon något några inget alla allt eftersom därför kanske redan ännu gör göra finns fanns honom deras sina
 """
 _POLISH = """
 w we na z ze się jest są co kto kogo komu gdzie kiedy jak ile czy o że i a lub albo do od po za przez dla przy przed
@@ -111,6 +111,19 @@ thaa
 तुझे तुमने आपका आपकी आपके आपको आपने हमारा हमारी हमारे हमें मुझसे जिसका जिसकी जिसके जिसने जिसे जिन वही यही यहां यहाँ
 वहां वहाँ किए दिए गयी गये चुका चुकी चुके रहेगा रहेगी द्वारा बारे बिना सभी हर तरह तभी जबकि खुद
 """
+_MARATHI = """
+aahe ahe aahet ahet nahi nahit tula majha majhi majhe maza mazi maze tujha tujhi tuza amcha aamcha amchi aamchi tumcha
+tumchi tyacha tyachi ticha tichi kay kuthe kadhi kiti kasa kashi kase ani aani hota hoti hote pahije mhanun sathi
+madhe madhye
+आहे आहेत नाही नाहीत मला तुला माझा माझी माझे तुझा तुझी तुझे माझ्या तुझ्या आमच्या तुमच्या त्याच्या आमचा आमची आमचे तुमचा
+तुमची तुमचे त्याचा त्याची तिचा तिची काय कुठे कधी किती कसा कशी कसे आणि होता होती होते पाहिजे पण म्हणून साठी मध्ये तो ती
+ते हा ही हे मी तू आम्ही तुम्ही की जे
+"""
+_URDU = """
+کا کی کے کو ہے ہیں میں سے پر اور یا نے کیا کون کب کہاں کیوں کیسے کتنا کتنے کتنی کونسا تھا تھی تھے یہ وہ جو تو بھی نہیں
+ہو ہوا ہوئی ہوئے ہوں گیا گئی گئے میرا میری میرے ہمارا ہماری ہمارے ہم آپ تم اس ان ایک تک لیے کر کرنا کرنے کرتا کرتی
+کرتے رہا رہی رہے مجھے اسے انہیں اپنا اپنی اپنے والا والی والے لیکن اگر پھر جب تب کچھ کوئی سب گا گی گے ہوگا ہوگی چاہیے
+"""
 _RUSSIAN = """
 и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее её мне было вот от
 меня еще ещё
@@ -140,6 +153,8 @@ FUNCTION_WORDS = ENGLISH.union(
             _SCANDINAVIAN,
             _POLISH,
             _HINDI,
+            _MARATHI,
+            _URDU,
             _RUSSIAN,
             _TURKISH,
         )
