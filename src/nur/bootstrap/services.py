@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.adapters.files.child import ChildFileReader
 from nur.bootstrap.embedders import open_named
+from nur.domain.notes import Kind
 from nur.services.archive.export_notes import ExportNotes
 from nur.services.archive.import_note import ImportNote
 from nur.services.archive.import_notes import ImportNotes
@@ -18,7 +19,7 @@ from nur.services.indexing.rebuild import Rebuild
 from nur.services.jobs.housekeeping import Housekeeping
 from nur.services.jobs.reembed_online import ReembedOnline
 from nur.services.jobs.watch_model import WatchModel
-from nur.services.notes.add_note import AddEvent, AddNote, AppendTurn
+from nur.services.notes.add_note import AddNote, AppendTurn
 from nur.services.notes.artifacts import GetArtifact, ReembedArtifact
 from nur.services.notes.ingest_file import IngestFile
 from nur.services.notes.list_changes import ListChanges
@@ -71,7 +72,7 @@ class Services:
     get_artifact: GetArtifact
     reembed_artifact: ReembedArtifact
     add_note: AddNote
-    add_event: AddEvent
+    add_event: AddNote
     get_note: GetNote
     read_note: ReadNote
     edit_note: EditNote
@@ -137,7 +138,7 @@ def assemble(
         explain=Explain(notes, parts.search, log, privacy, clock),
         search_log=log,
         add_note=AddNote(store, clock),
-        add_event=AddEvent(store, clock),
+        add_event=AddNote(store, clock, Kind.EVENT),
         get_note=get_note,
         read_note=ReadNote(get_note, stores.chunks, stores.index_marks, parts.find_duplicates, parts.reviews),
         edit_note=parts.edit_note,

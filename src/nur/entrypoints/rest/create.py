@@ -4,12 +4,14 @@ from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
+from nur.bootstrap import Services
 from nur.domain.notes import MemoryType, NoteMetadata
 from nur.domain.times import Zone
 from nur.entrypoints.rest.deps import OpenServices
 from nur.entrypoints.rest.fields import Body, Days, Key, Name, NoteFields, Said, Share, Source, Text, as_utc
 from nur.entrypoints.rest.problems import documented
-from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt
+from nur.entrypoints.rest.writes import CREATED, CurrentWrite, Receipt, Write
+from nur.services.notes.add_note import AddNote
 
 router = APIRouter(prefix="/v2", tags=["notes"])
 
@@ -89,37 +91,32 @@ class MemoryIn(Body):
     )
 
 
+async def _add(add: AddNote, body: NoteIn, services: Services, write: Write) -> Response:
+    return await write(
+        lambda: add(
+            body.text,
+            body.note_metadata(services.zone),
+            body.protection(),
+            caller=write.caller,
+            on_failure=services.on_failure.for_others,
+            ttl_days=body.ttl_days,
+        )
+    )
+
+
 @router.post("/notes", response_model=Receipt, responses={**CREATED, **documented(409)})
 async def add_note(body: NoteIn, services: OpenServices, write: CurrentWrite) -> Response:
     """Store a note. When this returns, it is committed and found by its words.
 
     It is embedded in the background. With ON_EMBEDDING_FAILURE=reject it is embedded first, or not stored at all.
     """
-    return await write(
-        lambda: services.add_note(
-            body.text,
-            body.note_metadata(services.zone),
-            body.protection(),
-            caller=write.caller,
-            on_failure=services.on_failure.for_others,
-            ttl_days=body.ttl_days,
-        )
-    )
+    return await _add(services.add_note, body, services, write)
 
 
 @router.post("/events", response_model=Receipt, responses={**CREATED, **documented(409)})
 async def add_event(body: EventIn, services: OpenServices, write: CurrentWrite) -> Response:
     """Store an event: a note of something that happened at a time."""
-    return await write(
-        lambda: services.add_event(
-            body.text,
-            body.note_metadata(services.zone),
-            body.protection(),
-            caller=write.caller,
-            on_failure=services.on_failure.for_others,
-            ttl_days=body.ttl_days,
-        )
-    )
+    return await _add(services.add_event, body, services, write)
 
 
 @router.post("/memories", response_model=Receipt, responses={**CREATED, **documented(404, 409)})

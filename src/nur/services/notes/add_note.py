@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AddNote:
-    """Stores a note under its key, else its source's id, else its text."""
+    """Stores a note under its key, else its source's id, else its text; an event's time identifies it, too."""
 
     store: StoreNote
     clock: Clock
+    kind: Kind = Kind.NOTE  #: or EVENT
 
     async def __call__(
         self,
@@ -34,33 +35,12 @@ class AddNote:
         on_failure: OnEmbeddingFailure,
         ttl_days: float | None = None,
     ) -> Stored:
-        """Store the note. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
-        stated = replace(stated, expires_at=requested_expiry(stated.expires_at, ttl_days, self.clock.now()))
-        return await self.store(Kind.NOTE, text, meta, caller, on_failure, stated=stated)
-
-
-@dataclass(frozen=True, slots=True)
-class AddEvent:
-    """Stores an event; the same text at another time is another event."""
-
-    store: StoreNote
-    clock: Clock
-
-    async def __call__(
-        self,
-        text: str,
-        meta: NoteMetadata,
-        stated: Protection,
-        *,
-        caller: Caller,
-        on_failure: OnEmbeddingFailure,
-        ttl_days: float | None = None,
-    ) -> Stored:
-        """Store the event; without a time it happened now. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
+        """Store it; an event without a time happened now. Raises BadRequest, EmbedderDown, KeyRefused, Conflict."""
         now = self.clock.now()
-        meta = replace(meta, occurred_at=meta.occurred_at or now)
+        if self.kind is Kind.EVENT:
+            meta = replace(meta, occurred_at=meta.occurred_at or now)
         stated = replace(stated, expires_at=requested_expiry(stated.expires_at, ttl_days, now))
-        return await self.store(Kind.EVENT, text, meta, caller, on_failure, stated=stated)
+        return await self.store(self.kind, text, meta, caller, on_failure, stated=stated)
 
 
 @dataclass(frozen=True, slots=True)
