@@ -45,6 +45,12 @@ FIRST_PASSAGE = 600
 NEXT_PASSAGES = 300
 """Characters that a passage grows to, unless it meets another. 400 to 900 and 250 to 400: within .01 on every set."""
 
+MIN_PASSAGE = 100
+MIN_FIRST_PASSAGE = 150
+"""Characters that a passage needs unless it joins another, and that a note's first passage may have whatever the note's
+share of the budget. Without them one passage in five was a stump such as "3. No." or "---", because only short atoms
+fit into what was left of a budget."""
+
 SPREAD = 0.05
 """A note whose score is this much below the best gets 1/e of the best note's share of the budget."""
 
@@ -175,32 +181,52 @@ class _PassageGrower:
         for seed in seeds:
             note = self._notes[seed]
             characters_left, is_first = self._left[note], note not in shown
-            if not self._free[seed] or characters_left <= 0 or (self._sizes[seed] > characters_left and not is_first):
+            needed = 1 if is_first else self._sizes[seed]
+            if not self._free[seed] or characters_left < needed:
                 continue
-            first, last = self._grown(seed, min(FIRST_PASSAGE if is_first else NEXT_PASSAGES, characters_left))
-            self._left[note] -= sum(self._sizes[first : last + 1])
+            grown = self._grown(seed, _passage_size(characters_left, is_first=is_first))
+            if not is_first and self._is_stump(grown):
+                continue
+            self._take(grown)
             shown.add(note)
-            chosen.append(_AtomRange(first, last, self._scores[seed]))
+            chosen.append(grown)
         return chosen
 
-    def _grown(self, seed: int, max_chars: int) -> tuple[int, int]:
-        """First and last atom of a passage of up to `max_chars` characters, or of one longer atom; marks them used."""
+    def _grown(self, seed: int, max_chars: int) -> _AtomRange:
+        """A passage of up to `max_chars` characters, or of one longer atom."""
         first = last = seed
         size = self._sizes[seed]
-        while size < max_chars:
-            candidates = [at for at in (first - 1, last + 1) if self._can_take(at, seed)]
-            if not candidates:
-                break
+        while candidates := [at for at in (first - 1, last + 1) if self._can_take(at, seed)]:
             best = max(candidates, key=lambda at: self._scores[at])
             size += self._sizes[best]
             if size > max_chars:
                 break
             first, last = min(first, best), max(last, best)
-        self._free[first : last + 1] = [False] * (last + 1 - first)
-        return first, last
+        return _AtomRange(first, last, self._scores[seed])
+
+    def _is_stump(self, grown: _AtomRange) -> bool:
+        """Whether a passage is short and joins no other."""
+        sides = [(grown.first - 1, grown.first), (grown.last + 1, grown.last)]
+        joins = any(
+            0 <= at < len(self._free) and not self._free[at] and self._runs[at] == self._runs[end] for at, end in sides
+        )
+        return not joins and sum(self._sizes[grown.first : grown.last + 1]) < MIN_PASSAGE
+
+    def _take(self, grown: _AtomRange) -> None:
+        taken = range(grown.first, grown.last + 1)
+        for at in taken:
+            self._free[at] = False
+        self._left[self._notes[grown.first]] -= sum(self._sizes[at] for at in taken)
 
     def _can_take(self, at: int, seed: int) -> bool:
         return 0 <= at < len(self._sizes) and self._free[at] and self._runs[at] == self._runs[seed]
+
+
+def _passage_size(characters_left: int, *, is_first: bool) -> int:
+    """Characters that a passage may grow to."""
+    if is_first:
+        return max(MIN_FIRST_PASSAGE, min(FIRST_PASSAGE, characters_left))
+    return min(NEXT_PASSAGES, characters_left)
 
 
 def _merged(chosen: Sequence[_AtomRange], runs: NDArray[np.int64]) -> list[_AtomRange]:

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from nur.retrieval.calibration import LOCAL
 from nur.retrieval.passages.atoms import PassageChunk, PassageNote
-from nur.retrieval.passages.extract import FIRST_PASSAGE, NEXT_PASSAGES, SPREAD, extract
+from nur.retrieval.passages.extract import (
+    FIRST_PASSAGE,
+    MIN_FIRST_PASSAGE,
+    MIN_PASSAGE,
+    NEXT_PASSAGES,
+    SPREAD,
+    extract,
+)
 from nur.retrieval.pieces.analyse import analyse, cut, piece_vectors
 from nur.retrieval.pieces.atoms import find_atoms
 from nur.retrieval.ranking.queries import query_terms, weigh
@@ -146,7 +153,7 @@ def test_passages_that_touch_become_one_with_the_better_score() -> None:
         (0.0, 1 / 2),
         (SPREAD, 1 / (1 + math.e)),
         (2 * SPREAD, 1 / (1 + math.e**2)),
-        (2.9 * SPREAD, 1 / (1 + math.e**2.9)),  # e**-2.9 = .055: just enough
+        (2.9 * SPREAD, MIN_FIRST_PASSAGE / 2000),  # e**-2.9 = .055: just enough for a first passage
         (3.1 * SPREAD, 0.0),  # e**-3.1 = .045
     ],
 )
@@ -156,4 +163,19 @@ def test_a_note_behind_has_its_share_of_the_budget(behind: float, share: float) 
     found = extract(notes, TERMS, best_lexical=0.5, max_chars=2000)
     shown = {name: sum(len(passage.text) + 1 for passage in passages) for name, passages in found.items()}
     assert shown.get("other", 0) == pytest.approx(2000 * share, abs=15)
-    assert shown["best"] == pytest.approx(2000 * (1 - share), abs=15)
+    own_share = 1 - 1 / (1 + math.e ** (behind / SPREAD)) if share else 1.0
+    assert shown["best"] == pytest.approx(2000 * own_share, abs=15)
+
+
+def test_what_is_left_of_a_budget_is_not_filled_with_stumps() -> None:
+    """Only "No." and "Yes." fit into the rest of the budget, between sentences that are too long for it."""
+    long = "Whoever drinks tea in the afternoon puts the milk in first, and stirs it twice or three times. "
+    text = "".join(long * 3 + short for short in ("No.\n\n", "Yes.\n\n") * 6)
+    found = extract([a_passage_note(text, "tea")], TERMS, best_lexical=0.5, max_chars=700)["tea"]
+    assert found
+    assert min(len(passage.text) for passage in found) >= MIN_PASSAGE
+
+
+def test_a_short_note_may_have_a_short_passage() -> None:
+    found = extract([a_passage_note("Tea. Milk.", "tea")], TERMS, best_lexical=0.5, max_chars=700)["tea"]
+    assert [passage.text for passage in found] == ["Tea. Milk."]
