@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.acceptance.conftest import OpenDoor
 
-MODEL = "models:use-minilm:896"
+MODEL = "models:use-minilm-2:896"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def test_a_new_store_uses_the_models_that_are_installed(open_door: OpenDoo
         found = await nur.data("memory_search", query="tea in the morning")
         assert found["hits"][0]["snippet"] == "Tea in the morning."
         health = await nur.data("embedding_health")
-    assert (health["provider"], health["model"], health["test_embedding_dimensions"]) == ("models", "use-minilm", 896)
+    assert (health["provider"], health["model"], health["test_embedding_dimensions"]) == ("models", "use-minilm-2", 896)
 
 
 @pytest.mark.usefixtures("package")

@@ -93,7 +93,7 @@ The floor loses up to .005 recall@5 on half A: .004 on everyday, .005 on LoCoMo,
 """
 
 MODELS = ModelCalibration(
-    embedding_version="models:use-minilm:896",
+    embedding_version="models:use-minilm-2:896",
     cosine_weight=1.0,
     piece_weight=0.3,
     dilution=0.15,

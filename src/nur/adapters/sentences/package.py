@@ -8,7 +8,7 @@ from nur.adapters.local.model_files import read
 from nur.domain.embedding import EmbeddingModel
 
 PACKAGE = "nur_models"  #: from the distribution nur-memory-models
-SENTENCE_MODEL = EmbeddingModel("models", "use-minilm", 896)
+SENTENCE_MODEL = EmbeddingModel("models", "use-minilm-2", 896)
 
 
 def are_installed() -> bool:

@@ -164,6 +164,19 @@ FUNCTION_WORDS = ENGLISH.union(
 
 _WORD = regex.compile(r"\p{L}+")
 _OTHERS = frozenset(word for word in FUNCTION_WORDS - ENGLISH if len(word) > 1)  # single letters also occur in codes
+_OF_KNOWN = ENGLISH.union(
+    *(
+        words.split()
+        for words in (_FRENCH, _GERMAN, _SPANISH_AND_PORTUGUESE, _ITALIAN, _DUTCH, _POLISH, _RUSSIAN, _TURKISH)
+    )
+)
+_OF_UNKNOWN = frozenset(f"{_HINDI} {_SCANDINAVIAN}".split()) - _OF_KNOWN
+_LETTER = regex.compile(r"\p{L}")
+_OF_UNKNOWN_SCRIPT = regex.compile(
+    r"[^\P{L}\p{Latin}\p{Cyrillic}\p{Arabic}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]"
+)
+_VIETNAMESE = regex.compile(r"[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]", regex.IGNORECASE)
+MIN_OF_UNKNOWN_SCRIPT, MIN_VIETNAMESE = 0.5, 0.05  #: shares of the letters
 
 
 def is_english(text: str) -> bool:
@@ -172,3 +185,20 @@ def is_english(text: str) -> bool:
     english = sum(word in ENGLISH for word in words)
     others = sum(word in _OTHERS for word in words)
     return english > others or (english == others and text.isascii())
+
+
+def is_known(text: str) -> bool:
+    """Whether the multilingual sentence model was trained on a text's language.
+
+    It was on sixteen languages: not on Hindi, Scandinavian ones or Vietnamese, nor on any that is written in a script
+    of its own, such as Greek.
+    """
+    letters = len(_LETTER.findall(text))
+    if not text.isascii() and (
+        len(_OF_UNKNOWN_SCRIPT.findall(text)) > MIN_OF_UNKNOWN_SCRIPT * letters
+        or len(_VIETNAMESE.findall(text)) > MIN_VIETNAMESE * letters
+    ):
+        return False
+    words = _WORD.findall(text.casefold())
+    unknown = sum(word in _OF_UNKNOWN for word in words)
+    return not unknown or unknown < sum(word in _OF_KNOWN for word in words)
