@@ -100,48 +100,59 @@ def test_pgvector(report: Report) -> None:
 
 async def _measure(report: Report) -> None:
     embedder = ClusteredEmbedder()
-    with tempfile.TemporaryDirectory() as folder:
-        sqlite = SqliteStores(Path(folder) / "sqlite")
-        flat = make_index(load(index="flat"), sqlite, embedder.model, "bench", embedder.model.version, SystemClock())
-        async with _services(sqlite, flat, embedder) as services:
-            alone = scaling.Profile({}, Path(folder), list)
-            whole = await _spent(alone, lambda: _searches(services))
-            ranking = whole - await _spent(alone, lambda: _queries(services.index, embedder))
-        report.add("SQLite: ranking, passages and all the rest of a search", ms(ranking))
-        await _on_postgres(report, embedder, Path(folder), ranking)
-
-
-async def _on_postgres(report: Report, embedder: ClusteredEmbedder, folder: Path, ranking: float) -> None:
     cluster = PostgresCluster(shared_buffers="1GB", maintenance_work_mem="1GB", max_parallel_maintenance_workers="1")
     try:
-        pid = int((cluster.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
-        postmaster = psutil.Process(pid)
-        profile = scaling.Profile({}, folder, lambda: [postmaster, *postmaster.children()])
-        stores = PostgresStores(cluster.url(), folder / "postgres", allow_unsynced=True)
-        index = PgVectorIndex(
-            stores.run, dimensions=DIMENSIONS, embedding_version=embedder.model.version, clock=SystemClock()
-        )
-        async with _services(stores, index, embedder, opened=False) as services:
-            await asyncio.to_thread(_copy, cluster.url(), embedder)
-            started, cpu = time.perf_counter(), scaling._cpu(profile)
-            await index.open()
-            name = f"{CHUNKS:,} × {DIMENSIONS:,}"
-            report.add(f"{name}: build the index", time.perf_counter() - started, "s wall")
-            report.add(f"{name}: build the index", scaling._cpu(profile) - cpu, "s CPU")
-            figures: dict[str, list[float]] = {"bare": [], "index": [], "search": []}
-            for _ in range(ROUNDS):  # in turn: the load of the machine is the same for all
-                figures["bare"].append(await _spent(profile, lambda: _bare(cluster.url(), embedder)))
-                figures["index"].append(await _spent(profile, lambda: _queries(index, embedder)))
-                figures["search"].append(await _spent(profile, lambda: _searches(services)))
-        bare, near, search = (ms(float(np.median(values))) for values in figures.values())
-        report.add(f"{name}: nearest {MIN_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
-        report.add(f"{name}: whole search by meaning", search, beside=bare, yardstick="bare")
-        allowed = 1.5 * bare + ms(ranking)
-        report.add(
-            f"{name}: whole search by meaning", search, beside=allowed, yardstick="1.5 bare + SQLite", target="1"
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            sqlite = SqliteStores(Path(folder) / "sqlite")
+            version, clock = embedder.model.version, SystemClock()
+            flat = make_index(load(index="flat"), sqlite, embedder.model, "bench", version, clock)
+            stores = PostgresStores(cluster.url(), Path(folder) / "postgres", allow_unsynced=True)
+            index = PgVectorIndex(stores.run, dimensions=DIMENSIONS, embedding_version=version, clock=clock)
+            async with (
+                _services(sqlite, flat, embedder) as small,
+                _services(stores, index, embedder, opened=False) as services,
+            ):
+                await _compare(report, embedder, cluster, Path(folder), small, services)
     finally:
         cluster.remove()
+
+
+async def _compare(
+    report: Report,
+    embedder: ClusteredEmbedder,
+    cluster: PostgresCluster,
+    folder: Path,
+    small: Services,
+    services: Services,
+) -> None:
+    pid = int((cluster.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+    postmaster = psutil.Process(pid)
+    profile = scaling.Profile({}, folder, lambda: [postmaster, *postmaster.children()])
+    await asyncio.to_thread(_copy, cluster.url(), embedder)
+    started, cpu = time.perf_counter(), scaling._cpu(profile)
+    await services.index.open()
+    name = f"{CHUNKS:,} × {DIMENSIONS:,}"
+    report.add(f"{name}: build the index", time.perf_counter() - started, "s wall")
+    report.add(f"{name}: build the index", scaling._cpu(profile) - cpu, "s CPU")
+    bare_query = _Bare(cluster.url(), embedder)
+    work: dict[str, Callable[[], Any]] = {
+        "small": lambda: _searches(small),
+        "scan": lambda: _queries(small.index, embedder),
+        "bare": bare_query,
+        "index": lambda: _queries(services.index, embedder),
+        "search": lambda: _searches(services),
+    }
+    figures: dict[str, list[float]] = {kind: [] for kind in work}
+    for _ in range(ROUNDS):  # in turn: the load of the machine is the same for all
+        for kind, done in work.items():
+            figures[kind].append(await _spent(profile, done))
+    bare_query.close()
+    whole, scan, bare, near, search = (ms(float(np.median(figures[kind]))) for kind in work)
+    report.add("SQLite: ranking, passages and all the rest of a search", whole - scan)
+    report.add(f"{name}: nearest {MIN_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
+    report.add(f"{name}: whole search by meaning", search, beside=bare, yardstick="bare")
+    allowed = 1.5 * bare + whole - scan
+    report.add(f"{name}: whole search by meaning", search, beside=allowed, yardstick="1.5 bare + SQLite", target="1")
 
 
 @asynccontextmanager
@@ -172,30 +183,37 @@ async def _queries(index: VectorIndex, embedder: ClusteredEmbedder) -> None:
         assert len(await index.query(await embedder.embed_query(question), WHERE, MIN_CANDIDATES)) == MIN_CANDIDATES
 
 
-async def _bare(address: str, embedder: ClusteredEmbedder) -> None:
-    """As many neighbours as Nur's query rescores."""
-    half = f"halfvec({DIMENSIONS})"
-    version = embedder.model.version
-    nearest = (
-        f"SELECT chunk_key FROM note_chunk_embeddings WHERE embedding_version = '{version}'"
-        f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {MIN_RESCORED}"
-    )
-    vectors = [await embedder.embed_query(question) for question in QUESTIONS]
+class _Bare:
+    """As many neighbours as Nur's query rescores, over one connection."""
 
-    def run() -> None:
-        engine = make_engine(address, 1)
-        raw = engine.raw_connection()
-        connection: Any = raw.driver_connection
-        connection.autocommit = True
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET hnsw.ef_search = {MIN_RESCORED}")
+    def __init__(self, address: str, embedder: ClusteredEmbedder) -> None:
+        half = f"halfvec({DIMENSIONS})"
+        self._nearest = (
+            f"SELECT chunk_key FROM note_chunk_embeddings WHERE embedding_version = '{embedder.model.version}'"
+            f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {MIN_RESCORED}"
+        )
+        self._embedder = embedder
+        self._engine = make_engine(address, 1)
+        self._raw = self._engine.raw_connection()
+        connection: Any = self._raw.driver_connection
+        self._connection = connection
+        self._connection.autocommit = True
+        self._connection.execute(f"SET hnsw.ef_search = {MIN_RESCORED}")
+
+    async def __call__(self) -> None:
+        vectors = [await self._embedder.embed_query(question) for question in QUESTIONS]
+        await asyncio.to_thread(self._run, vectors)
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._raw.close()
+        self._engine.dispose()
+
+    def _run(self, vectors: Sequence[Floats]) -> None:
+        with self._connection.cursor() as cursor:
             for vector in vectors:
-                found = cursor.execute(nearest, (vector,), prepare=True).fetchall()
+                found = cursor.execute(self._nearest, (vector,), prepare=True).fetchall()
                 assert len(found) == MIN_RESCORED
-        raw.close()
-        engine.dispose()
-
-    await asyncio.to_thread(run)
 
 
 async def _spent(profile: scaling.Profile, work: Callable[[], Any]) -> float:
