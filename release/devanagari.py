@@ -126,11 +126,15 @@ def _spoken(sounds: Sequence[str]) -> list[str]:
         cluster = not _is_vowel(spoken[-3]) and spoken[-3] != _NASAL
         spoken[-1:] = [_FAINT] if cluster or spoken[-2].endswith(_TWICE) else []
     for at in range(len(spoken) - 3, 1, -1):
-        follows = not _is_vowel(spoken[at + 1]) and spoken[at + 1] != _NASAL and _is_vowel(spoken[at + 2])
-        single = not _is_vowel(spoken[at - 1]) and not spoken[at - 1].endswith(_TWICE)
-        if spoken[at] == _SCHWA and follows and single and (_is_vowel(spoken[at - 2]) or spoken[at - 2] == _NASAL):
+        before = _is_single(spoken[at - 1]) and (_is_vowel(spoken[at - 2]) or spoken[at - 2] == _NASAL)
+        after = _is_single(spoken[at + 1]) and _is_vowel(spoken[at + 2])
+        if spoken[at] == _SCHWA and before and after:
             del spoken[at]
     return spoken
+
+
+def _is_single(sound: str) -> bool:
+    return sound in _CONSONANTS
 
 
 def _is_vowel(sound: str) -> bool:

@@ -41,22 +41,28 @@ def read_all() -> dict[str, str]:
 
 
 def read_list(lines: Iterable[str]) -> dict[str, str]:
-    """The words of one language. Listed words win over spellings, likelier spellings over others, and earlier lines."""
+    """The words of one language.
+
+    Listed words win over forms, forms over Latin spellings, likelier spellings over others, then earlier lines.
+    """
     listed: dict[str, str] = {}
+    forms: dict[str, str] = {}
     spelt: dict[str, tuple[int, str]] = {}
     excluded: set[str] = set()
     for rule, words, english in _entries(lines):
         if rule == ["@not"]:
             excluded.update(words)
             continue
-        for form in _forms(words, rule[1:]):
-            listed.setdefault(form, english)
+        for word in words:
+            listed.setdefault(word, english)
+        for form in (*words, *_forms(words, rule[1:])):
+            forms.setdefault(form, english)
             if is_devanagari(form):
-                listed.setdefault(simplified(form), english)
+                forms.setdefault(simplified(form), english)
                 for rank, spelling in enumerate(latin_spellings(form) if rule[0] == "@" else ()):
                     if rank < spelt.get(spelling, (MAX_SPELLINGS, ""))[0]:
                         spelt[spelling] = (rank, english)
-    found = {spelling: english for spelling, (_, english) in spelt.items()} | listed
+    found = {spelling: english for spelling, (_, english) in spelt.items()} | forms | listed
     return {word: english for word, english in found.items() if word not in excluded}
 
 
@@ -72,8 +78,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str], str]]
 
 
 def _forms(words: Sequence[str], endings: Sequence[str]) -> Iterator[str]:
-    """The words and, if there is one word, its forms with the other endings."""
-    yield from words
+    """The forms of a word with the other endings; words that are listed together have no others."""
     if len(words) == 1:
         first, *others = ("" if ending == "-" else ending for ending in endings)
         if not words[0].endswith(first):

@@ -14,6 +14,7 @@ from release.word_lists import FOLDER, read_all, read_list
         ("पानी", {"pani", "paani"}),
         ("निकलना", {"nikalna"}),  # the vowel after the last consonant of the stem is silent
         ("निकला", {"nikla"}),
+        ("मोहल्ला", {"mohalla"}),  # it is spoken before two consonants
         ("बहन", {"bahan", "behan", "behen"}),
         ("अच्छा", {"achha", "accha", "acha"}),
         ("दरवाज़ा", {"darwaza", "darvaza", "darwaja", "darwaaza"}),
@@ -39,6 +40,11 @@ def test_a_rule_gives_the_forms_of_the_words_below_it() -> None:
     lines = ["@ e er te t", "kjøpe\tbuy", "@ -", "mann menn\tman husband", "# a comment", ""]
     forms = dict.fromkeys(("kjøpe", "kjøper", "kjøpte", "kjøpt"), "buy")
     assert read_list(lines) == {**forms, "mann": "man husband", "menn": "man husband"}
+
+
+def test_a_listed_word_wins_over_a_form_of_another() -> None:
+    found = read_list(["@ ना ने नी", "पाना\tget", "@ -", "पानी\twater"])
+    assert (found["पाने"], found["पानी"]) == ("get", "water")
 
 
 def test_a_word_that_does_not_fit_its_rule_is_refused() -> None:

@@ -71,11 +71,11 @@ så da hvis hvordan hvorfor dette disse noe noen sin sitt sine vår vårt våre 
 enn mye hvert
 och att jag vad vem var när vilken vilket vilka inte är ett från till av hur varför han hon det denna detta dessa mig
 sig vår våra om eller ska skulle kan måste efter före hvad hvornår hvilke
-hadde burde bør måtte ikkje dei mellom mellem gjennom siden fordi selv hver ingen ingenting henne hennes deres
+opp upp hadde burde bør måtte ikkje dei mellom mellem gjennom siden fordi selv hver ingen ingenting henne hennes deres
 denne nå alle omkring altså derfor likevel kanskje allerede ennå både enten verken sånn dersom få får fikk fått blitt
 gjør gjøre gjorde gjort af været blive bliver blev blevet uden vores noget nogen nogle meget ind hende hendes jer
-hvorhen skall vill fick bör hade varit blivit utan över mellan innan då där här också även mycket
-varje många någon något några inget alla allt eftersom därför kanske redan ännu gör göra finns fanns honom deras sina
+hvorhen skall vill fick bör hade varit blivit utan över mellan innan då där här också även mycket varje många någon
+något några inget alla allt eftersom därför kanske redan ännu gör göra finns fanns honom deras sina
 """
 _POLISH = """
 w we na z ze się jest są co kto kogo komu gdzie kiedy jak ile czy o że i a lub albo do od po za przez dla przy przed
@@ -90,15 +90,14 @@ raha rahi rahe karna karne karta karte karti kiya liye wala wali apna apni apne 
 humare hamara hamare maine tum tumne aap aapne aapka aapke woh wo yeh ye us usne uska uski uske iss isne iska
 iski iske
 toh agar phir abhi sab kuch koi gaya gayi gaye hota hoti hote diya diye tak ne
-kaunse kaunsaa konsi konse jo jabki tabhi waise vaise aise aisa aisi jaise jaisa jaisi kaisa kaisi chahiye
-chahie chaahiye chahte chahta chahti sakta sakti sakte saka saki sakega sakegi sakenge sakoge karo karein karke
-kiye karunga karungi karega karegi karenge karoge karni krna krne hoga hogi honge hone hona honi wale
+thoda thodi thode zyada jyada kaunse kaunsaa konsi konse jo jabki tabhi waise vaise aise aisa aisi jaise jaisa jaisi
+kaisa kaisi chahiye chahie chaahiye chahte chahta chahti sakta sakti sakte saka saki sakega sakegi sakenge sakoge karo
+karein karke kiye karunga karungi karega karegi karenge karoge karni krna krne hoga hogi honge hone hona honi wale
 waale waali waala wahi yahi wohi sirf lekin magar kyunki kyonki kyuki kyoki isliye taaki bahut bohot bahot tumhara
 tumhari tumhare tumhe tumhein tumko tera teri tere tujhe unka unki unke unko unhe unhone unhein inka inki inke inko
 inhe inhone usko usse isse isko ismein isme usmein usme jiska jiski jiske jisne jisko jise sabse humse mujhse tumse
 aapse aapki aapko humko mujhko hamari humari hamein rha rhi rhe nhi kahaan kidhar kuchh kisi kisika sabhi khud gya gyi
-gye chuka chuki chuke rahega rahegi rahenge yahan yahaan yahin wahan wahaan wahin baare tarah bina kyonke kabse
-thaa
+gye chuka chuki chuke rahega rahegi rahenge yahan yahaan yahin wahan wahaan wahin baare tarah bina kyonke kabse thaa
 का की के को है हैं क्या कौन कब कहाँ कहां में मैं और या था थी थे हम मेरा मेरी मेरे हो हूँ हूं हुआ हुई हुए से
 पर भी नहीं ना न कितना
 कितने कितनी किस किसने किसको कैसे क्यों कौनसा रहा रही रहे कर करना करने किया लिए वाला वाली वाले अपना अपनी अपने
