@@ -33,7 +33,7 @@ class Change:
     at: datetime  #: UTC
     kind: ChangeKind
     note_id: NoteId
-    public_id: str | None  #: None: the note was purged, and its id would reveal what it held
+    public_id: str | None  #: None: the note was purged, and its id would reveal its content
     version: int | None  #: text version after the change; None if unknown
     by: str  #: name of the principal
     other: NoteId | None = None  #: the note that supersedes this one

@@ -19,7 +19,7 @@ RESERVATION_SECONDS = 60.0
 class CommittedChange:
     """What a call committed, from the audit log."""
 
-    public_id: str | None  #: None: purged since, and the id would reveal what it held
+    public_id: str | None  #: None: purged since, and the id would reveal its content
     action: str
     revision: int
 

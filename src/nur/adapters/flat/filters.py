@@ -72,11 +72,11 @@ class ValueCodes:
 
     def condition(self, where: NoteFilter, now: datetime) -> Condition:
         """The filter in codes."""
-        asked = {name: getattr(where, name) for name in ("tenant", *_EQUALS)}
+        equals = {name: getattr(where, name) for name in ("tenant", *_EQUALS)}
         every_kind = len(where.kinds) == len(_KINDS)
         conversation = where.conversation_id
         return Condition(
-            equal=tuple((_PLACE[name], self._known(text)) for name, text in asked.items() if text is not None),
+            equal=tuple((_PLACE[name], self._known(text)) for name, text in equals.items() if text is not None),
             kinds=None if every_kind else np.array([kind in where.kinds for kind in _KINDS]),
             conversation=None if conversation is None else self._known(conversation),
             min_confidence=where.min_confidence,
@@ -94,8 +94,8 @@ class ValueCodes:
 class Columns:
     """The filter columns of a block of rows, one array each.
 
-    A missing number is NaN, of which every comparison is false: `not confidence < asked` lets it pass,
-    `occurred >= asked` does not.
+    A missing number is NaN, of which every comparison is false: `not confidence < minimum` lets it pass,
+    `occurred >= start` does not.
     """
 
     def __init__(self, size: int) -> None:

@@ -58,7 +58,7 @@ class EnglishTokens:
 def in_english(text: str, words: Mapping[str, str]) -> str:
     """Replace known words of other languages by English ones; English text stays unchanged.
 
-    A single word is always looked up: its language cannot be told.
+    A single word is always looked up: its language cannot be detected.
     """
     if _SPACE.search(text) and is_english(text):
         return text

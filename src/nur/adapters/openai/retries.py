@@ -42,9 +42,9 @@ Decision: TypeAlias = RetryIn | GiveUp
 def after_failure(
     failures: int, *, retries: int, retry_after_seconds: float, jitter_seconds: float, remaining_seconds: float
 ) -> Decision:
-    """Wait 1, 2, 4, … seconds, or as long as the server asked if that is longer, plus jitter.
+    """Wait 1, 2, 4, … seconds, or the server's Retry-After if that is longer, plus jitter.
 
-    Jitter is added to Retry-After too: clients that were all told to wait ten seconds would otherwise return at the
+    Jitter is added to Retry-After too: clients that must all wait ten seconds would otherwise return at the
     same moment. Gives up if the wait would end after the deadline.
     """
     if failures > retries:

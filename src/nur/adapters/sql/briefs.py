@@ -1,4 +1,4 @@
-"""SqlBriefStore: what a brief is made of."""
+"""SqlBriefStore: reads the statements, changes, dates and recent notes that a brief quotes."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _ANY_DECISION = (
     select(_decided.newer_id).where(_decided.tenant_id.in_(bindparam("tenants", expanding=True)), _SUPERSEDES).limit(1)
 )
 
-#: Longer stretches ("next year") are no date to be reminded of.
+#: Longer periods ("next year") are not listed as upcoming dates.
 MAX_DAYS = 7
-#: Written by hand, one thing each; turns and documents are too long to be listed.
+#: Kinds whose notes are short, one fact each; turns and documents are too long to list.
 SHORT_KINDS = (Kind.MEMORY, Kind.NOTE, Kind.EVENT)
 
 
 @dataclass(frozen=True, slots=True)
 class SqlBriefStore:
-    """A few short queries over one snapshot."""
+    """Reads a brief's material with a few short queries in one snapshot."""
 
     run: Runner
 
@@ -63,17 +63,17 @@ class SqlBriefStore:
 
 
 def _mark(connection: Connection, tenant: str) -> int:
-    written = audit_log.c  # in this order the newest line is found at once; `max` would read all of them
+    written = audit_log.c  # the index gives the newest row at once; `max` would read all of them
     last = select(written.audit_id).where(written.tenant_id == tenant).order_by(written.audit_id.desc()).limit(1)
     return connection.execute(last).scalar() or 0
 
 
 class _Queries(NamedTuple):
-    """The queries of one kind of brief; they take times and kinds as parameters."""
+    """Queries for one combination of filters and limits, with times and kinds as parameters."""
 
     statements: Select[Any]
     changes: Select[Any]
-    superseded: Select[Any] | None  #: None: nothing was ever decided
+    superseded: Select[Any] | None  #: None: there are no decisions
     upcoming: Select[Any]
     recent: Select[Any]
 
@@ -100,7 +100,7 @@ def _material(connection: Connection, query: BriefQuery) -> BriefMaterial:
 
 @lru_cache(64)
 def _queries(where: tuple[NoteFilter, ...], limit: int, characters: int, *, has_decisions: bool) -> _Queries:
-    """Built once: that and reading them again costs more than SQLite takes to run them."""
+    """Build the queries; cached, since building and compiling them takes longer than SQLite takes to run them."""
     matching = or_(*(notes_matching(one, _NOW) for one in where))
     if has_decisions:
         matching = and_(matching, _holds(where))
@@ -114,7 +114,7 @@ def _queries(where: tuple[NoteFilter, ...], limit: int, characters: int, *, has_
 
 
 def _holds(where: tuple[NoteFilter, ...]) -> ColumnElement[bool]:
-    """Nothing that the caller may see supersedes the note: what was replaced is history, and no brief quotes it."""
+    """Condition: no note that the caller may see supersedes this one. Briefs quote no superseded notes."""
     newer = memory_notes.alias("newer")
     superseding = (
         select(_decided.newer_id)
@@ -125,7 +125,7 @@ def _holds(where: tuple[NoteFilter, ...]) -> ColumnElement[bool]:
 
 
 def _is_seen(columns: Any, where: tuple[NoteFilter, ...]) -> ColumnElement[bool]:
-    """Whether the caller may see another note, which is neither in the trash nor expired."""
+    """Condition: the note is neither in the trash nor expired, and the caller may see it."""
     seen = [columns.status == Status.ACTIVE.value, or_(columns.expires_at.is_(None), columns.expires_at > _NOW)]
     names = {one.visible_to for one in where}
     if None not in names:
@@ -136,7 +136,7 @@ def _is_seen(columns: Any, where: tuple[NoteFilter, ...]) -> ColumnElement[bool]
 
 
 def _stated_query(matching: ColumnElement[bool], limit: int) -> Select[Any]:
-    # The best are chosen first: SQLite would read the text of every statement to sort them.
+    # The newest are selected without their texts: otherwise SQLite would read every text to sort them.
     best = (
         select(_stated.derivation_id, _stated.start_char, _stated.end_char, _stated.speaker, _notes.note_id)
         .join(derivations, _derived.derivation_id == _stated.derivation_id)
@@ -163,7 +163,7 @@ def _statements(connection: Connection, queries: _Queries, kind: StatementKind, 
 
 
 def _changes(connection: Connection, queries: _Queries, since: dict[str, Any], limit: int) -> list[TextChange]:
-    """Texts that were replaced, and notes that superseded another one, the latest first."""
+    """Replaced texts, and notes that superseded another one; newest first."""
     found = [
         TextChange(row.public_id, row.at, row.before, row.after)
         for one in (queries.changes, queries.superseded)
@@ -189,7 +189,7 @@ def _changes_query(matching: ColumnElement[bool], limit: int, characters: int) -
 def _superseded_query(
     where: tuple[NoteFilter, ...], matching: ColumnElement[bool], limit: int, characters: int
 ) -> Select[Any]:
-    """Notes that superseded another one lately, as changes of its text."""
+    """Notes that recently superseded another one, as changes of its text."""
     older = memory_notes.alias("older")
     before, after = func.substr(older.c.text, 1, characters), func.substr(_notes.text, 1, characters)
     return (
@@ -204,8 +204,8 @@ def _superseded_query(
 
 
 def _upcoming_query(matching: ColumnElement[bool], limit: int, characters: int) -> Select[Any]:
-    # The filter is checked note by note. Beside a range of days SQLite would begin with the tenant's notes, because it
-    # believes a tenant to have ten: 14 ms of 10,000 notes, even if none names a day.
+    # The filter is checked per note, in a subquery. Combined with the range of days, SQLite would start from the
+    # tenant's notes, which it estimates at ten: 14 ms for 10,000 notes, even if none names a day.
     shown = memory_notes.alias("shown")
     is_matching = select(_notes.note_id).where(_notes.note_id == shown.c.note_id, matching).exists()
     half = characters // 2

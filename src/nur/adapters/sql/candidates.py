@@ -164,8 +164,8 @@ def _to_compare(query: CandidateQuery) -> Select[int, Floats]:
 def _by_words(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> FoundByWords:
     """Chunks found by the lexical rows, then those that only the index found.
 
-    The rows are always asked. Otherwise nothing would find a chunk that was indexed after the index answered and before
-    this snapshot.
+    The rows are always queried. Otherwise nothing would find a chunk that was indexed after the index answered and
+    before this snapshot.
     """
     matching = chunks_matching(query.where, query.now)
     found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)

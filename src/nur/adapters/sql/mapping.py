@@ -178,7 +178,7 @@ def records(result: CursorResult[*tuple[Any, ...]]) -> list[Record]:
     """All rows as dictionaries.
 
     A note has forty columns, and SQLAlchemy's own rows look each attribute up at ten times the cost of a dictionary;
-    they also come one by one unless all are asked for.
+    they are also fetched one by one unless all are requested.
     """
     names = tuple(result.keys())
     return [dict(zip(names, row, strict=True)) for row in result.all()]

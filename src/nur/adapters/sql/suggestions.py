@@ -175,8 +175,8 @@ def _read_alike(
         if len(found) >= limit:
             break
         some = keys[start : start + READ_AT_ONCE]
-        asked = {f"key_{place}": some[min(place, len(some) - 1)] for place in range(READ_AT_ONCE)}
-        rows = {key: AlikeMemory(*rest) for key, *rest in connection.execute(query, {**asked, "now": now}).all()}
+        parameters = {f"key_{place}": some[min(place, len(some) - 1)] for place in range(READ_AT_ONCE)}
+        rows = {key: AlikeMemory(*rest) for key, *rest in connection.execute(query, {**parameters, "now": now}).all()}
         found |= {rows[key].note_id: rows[key] for key in some if key in rows}
     return list(found.values())[:limit]
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 Short = Annotated[str | None, Field(min_length=1, max_length=500)]
 ArtifactId = Annotated[str, Field(max_length=100, description="Starts with art_")]
 Participant = Annotated[str, Field(max_length=500)]
-#: Ids that a detailed answer lists; `artifact_get` with `include_chunks` lists all.
+#: Most ids that a detailed answer lists; `artifact_get` with `include_chunks` lists all.
 MAX_IDS = 50
-#: Beyond this many, an answer has the artifact's own id alone unless more was asked for: a book has hundreds.
+#: With more ids than this, a concise answer lists only the artifact's own: a book has hundreds.
 USUAL_IDS = 10
 
 
@@ -59,7 +59,7 @@ async def artifact_ingest(  # the specification's parameters
     expires_at: Annotated[str | None, Field(description="For retention_policy custom, ISO 8601")] = None,
     response_format: Annotated[Format, Field(description="detailed: ids of up to 50 chunks")] = "concise",
 ) -> CallToolResult:
-    """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are cut."""
+    """Store a document, e-mail, chat or transcript so that its passages can be found. Long texts are chunked."""
     meta = NoteMetadata(
         type=artifact_type,
         source_system=checked_text("source_system", source_system),
@@ -95,7 +95,7 @@ async def artifact_get(
     include_content: bool = False,
     include_chunks: bool = False,
 ) -> CallToolResult:
-    """Read an artifact's metadata and, if asked, its full text or its list of chunks."""
+    """Read an artifact's metadata and, if requested, its full text or its list of chunks."""
     artifact = await services.get_artifact(
         _checked_id(artifact_id), caller, content=include_content, chunks=include_chunks
     )

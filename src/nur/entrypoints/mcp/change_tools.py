@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nur.services.search.timeline import TimelineEntry
 
 NOTHING = "Nothing found."
-#: Characters of texts in a list of changes.
+#: Most characters of a text in a list of changes.
 QUOTE = 120
 
 
@@ -31,7 +31,7 @@ async def memory_timeline(
     caller: Caller,
     query: Annotated[str | None, Field(min_length=1, max_length=500)] = None,
     about: Annotated[
-        str | None, Field(min_length=1, max_length=100, description="Only texts with this in them")
+        str | None, Field(min_length=1, max_length=100, description="Only texts that contain this")
     ] = None,
     when: When = None,
     changes_only: Annotated[bool, Field(description="What was created, replaced, deleted, superseded")] = False,
@@ -71,7 +71,7 @@ async def memory_review(
     review_id: Annotated[str | None, Field(max_length=60)] = None,
     decision: Annotated[
         Literal["confirm", "reject", "undo"] | None,
-        Field(description="confirm: newer replaces older; reject: both hold"),
+        Field(description="confirm: newer replaces older; reject: keep both"),
     ] = None,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
 ) -> CallToolResult:

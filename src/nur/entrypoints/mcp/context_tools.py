@@ -1,4 +1,4 @@
-"""memory_context and search_everything: what to call first."""
+"""memory_context and search_everything, the tools to call first."""
 
 # Signatures are read at run time, so annotations are not postponed here.
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,7 @@ async def memory_context(
     caller: Caller,
     project: Project = None,
     query: Annotated[str | None, Field(max_length=500, description="Add passages about this")] = None,
-    max_tokens: Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Longest brief")] = DEFAULT_TOKENS,
+    max_tokens: Annotated[int, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Max brief length")] = DEFAULT_TOKENS,
 ) -> CallToolResult:
     """Call this first in a session: a short brief of standing instructions, preferences, decisions and what is open."""
     brief = await services.make_brief(

@@ -26,10 +26,10 @@ async def history_append(
     conversation_id: Conversation,
     role: Annotated[Role, Field(description="Who speaks")],
     content: Annotated[str, Field(min_length=1, max_length=50_000, description="What was said")],
-    turn_index: Annotated[int, Field(ge=0, le=2**53, description="Place in the conversation, from 0")],
+    turn_index: Annotated[int, Field(ge=0, le=2**53, description="Position in the conversation, from 0")],
     ts: Said = None,
 ) -> CallToolResult:
-    """Keep one turn of a conversation. The same turn again is harmless; another text replaces it."""
+    """Store one turn of a conversation. Repeating a turn is harmless; a different text replaces it."""
     checked_text("conversation_id", conversation_id)
     stored = await services.append_turn(
         conversation_id,

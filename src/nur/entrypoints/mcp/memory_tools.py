@@ -69,14 +69,14 @@ async def memory_search(
     services: "Services",
     caller: Caller,
     query: Query,
-    limit: Annotated[int, Field(ge=1, le=20, description="Most results")] = 5,
+    limit: Annotated[int, Field(ge=1, le=20, description="Max results")] = 5,
     min_confidence: Confidence = 0.0,
     when: When = None,
     response_format: ResponseFormat = "concise",
     as_of: AsOf = None,
     project: Project = None,
 ) -> CallToolResult:
-    """Find memories alone: facts, preferences, decisions. search_everything looks in documents and chats, too."""
+    """Find memories only: facts, preferences, decisions. search_everything also searches documents and chats."""
     where = NoteFilter(tenant=caller.tenant, kinds=MEMORIES, min_confidence=min_confidence, project=project or None)
     result = await services.search(
         SearchRequest(
@@ -98,10 +98,10 @@ async def memory_list(
     services: "Services",
     caller: Caller,
     type: Annotated[MemoryType | None, Field(description="Only this category")] = None,  # noqa: A002
-    limit: Annotated[int, Field(ge=1, le=100, description="Most results")] = 20,
+    limit: Annotated[int, Field(ge=1, le=100, description="Max results")] = 20,
     kind: Annotated[Literal["memory", "conversation", "artifact"], Field(description="What to list")] = "memory",
 ) -> CallToolResult:
-    """List stored memories, newest first; or conversations or artifacts, to learn their ids."""
+    """List stored memories, newest first; or conversations or artifacts, to get their ids."""
     if kind == "conversation":
         return await _conversations(services, caller, limit)
     if kind == "artifact":
@@ -179,9 +179,9 @@ def _found(result: "SearchResult", zone: "Zone", *, detailed: bool) -> str:
         return hits.noticed(NOTHING, result, " ")
     lines = []
     for hit in result.hits:
-        told = "; ".join([hits.when(hit, zone), *hits.older(hit)])
-        said = [_line(hit.note, hit.passages[0].text), f"[{told}]", *hits.near_identical(hit)]
-        lines += [" ".join(said), *(hits.details(hit, result.model) if detailed else ())]
+        times = "; ".join([hits.when(hit, zone), *hits.older(hit)])
+        parts = [_line(hit.note, hit.passages[0].text), f"[{times}]", *hits.near_identical(hit)]
+        lines += [" ".join(parts), *(hits.details(hit, result.model) if detailed else ())]
     lines += hits.search_line(result) if detailed else ()
     return hits.noticed("\n".join(lines), result, "\n")
 
@@ -199,7 +199,7 @@ def _newer(newer: str | None) -> dict[str, Any]:
 
 
 def _memory(note: "Note", text: str) -> dict[str, Any]:
-    """One memory; without the conversation where it came up in none."""
+    """One memory as structured content; `conversation_id` only if it has one."""
     conversation = {"conversation_id": note.meta.conversation_id} if note.meta.conversation_id else {}
     return {
         "memory_id": note.public_id,

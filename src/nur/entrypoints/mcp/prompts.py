@@ -1,4 +1,4 @@
-"""Prompts and resources: the brief and the memory for clients that offer them to people."""
+"""Prompts and resources, for clients whose users pick them: the brief, changes, and a topic."""
 
 from __future__ import annotations
 

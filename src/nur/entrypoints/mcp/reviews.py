@@ -24,7 +24,7 @@ _RELATIONS = {
 
 
 def similar_line(one: SimilarMemory, zone: Zone) -> str:
-    """A memory that a new one should be reviewed with, on one line."""
+    """One line about a memory that may repeat or contradict a new one."""
     said = day_of(one.said_at, zone)
     return f'{_RELATIONS[one.relation]}: [{one.public_id}] "{shortened(one.text, QUOTE)}" said {said} ({one.review_id})'
 

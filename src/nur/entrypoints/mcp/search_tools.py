@@ -39,7 +39,7 @@ Time = Annotated[str | None, Field(description="ISO 8601")]
 
 
 class SearchFilters(Arguments):
-    """What `filters` of hybrid_search may hold."""
+    """The fields of `filters` in hybrid_search."""
 
     artifact_type: ArtifactType | None = None
     source_system: str | None = None
@@ -107,7 +107,7 @@ async def hybrid_search(  # the specification's parameters
     expand_neighbors: Neighbours = False,
     filters: Annotated[
         dict[str, Any] | None,
-        Field(description="As artifact_search's, and type, min_confidence"),
+        Field(description="Those of artifact_search, and type, min_confidence"),
     ] = None,
     include_history: Annotated[bool, Field(description="Search conversations, too")] = False,
     conversation_id: Annotated[
@@ -118,7 +118,7 @@ async def hybrid_search(  # the specification's parameters
     when: When = None,
     as_of: AsOf = None,
 ) -> CallToolResult:
-    """Find passages in documents with filters; memories and conversations only if asked. See search_everything."""
+    """Find passages in documents with filters; memories and conversations only if requested. See search_everything."""
     kinds = ARTIFACTS | (MEMORIES if include_memory else frozenset())
     if include_history or conversation_id is not None:
         kinds |= TURNS

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def structured(result: SearchResult, *, detailed: bool = False, memories_only: bool = False) -> dict[str, Any]:
-    """A search's whole answer; short unless `detailed`, since some clients show it to the model beside the text.
+    """A search's whole answer; short unless `detailed`, since some clients show the model both it and the text.
 
-    Where hits are `memories_only`, each line of the text has the type, and one passage is the rule: both are left out.
+    With `memories_only`, the type, which the text has, and a single passage are left out.
     """
     answer: dict[str, Any] = {
         "search_id": str(result.search_id),

@@ -57,7 +57,7 @@ class ChangeOut(BaseModel):
 
     at: datetime
     change: ChangeKind
-    note_id: str | None = Field(description="null: the note was erased, and its id would reveal what it held")
+    note_id: str | None = Field(description="null: the note was erased, and its id would reveal its content")
     kind: Kind | None = Field(description="kind of the note; null: it was erased")
     title: str | None
     by: str

@@ -230,7 +230,7 @@ def with_update(groups: Sequence[HitGroup], updated_by: Mapping[str, Sequence[st
     """The groups, with the newest memory that may update the first one right behind it, for the rules to compare.
 
     A change often shares no word with the question: "Barry is retiring, the books go to Priti" answers "who does my
-    tax?" only beside "Accountant: Barry".
+    tax?" only together with "Accountant: Barry".
     """
     newer = updated_by.get(groups[0].shown.candidate.public_id, ()) if groups else ()
     at = {group.shown.candidate.public_id: position for position, group in enumerate(groups)}

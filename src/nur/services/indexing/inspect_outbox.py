@@ -1,4 +1,4 @@
-"""Inspect the outbox: what waits to be indexed, and what was given up."""
+"""Inspect the outbox: pending jobs and dead letters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from nur.ports.outbox import Backlog, DeadLetter, Outbox
 
 
-#: Dead letters in a report.
+#: Maximum dead letters in a report.
 DEAD_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxReport:
-    """The backlog, with some of its dead letters."""
+    """The backlog and some of its dead letters."""
 
     backlog: Backlog
     dead_letters: Sequence[DeadLetter]
@@ -26,18 +26,18 @@ class OutboxReport:
 
 @dataclass(frozen=True, slots=True)
 class InspectOutbox:
-    """Shows the operator what the worker has still to do or has given up."""
+    """Shows operators the worker's pending and failed jobs."""
 
     outbox: Outbox
     clock: Clock
     wake: Callable[[], None]
 
     async def __call__(self) -> OutboxReport:
-        """The backlog now."""
+        """The current backlog and dead letters."""
         return OutboxReport(await self.outbox.backlog(self.clock.now()), await self.outbox.dead_letters(DEAD_SHOWN))
 
     async def retry_dead(self) -> int:
-        """Try every dead letter again and return how many there are."""
+        """Queue every dead letter again; returns how many there were."""
         retried = await self.outbox.retry_dead(self.clock.now())
         self.wake()
         return retried

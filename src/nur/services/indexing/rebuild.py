@@ -1,4 +1,4 @@
-"""Rebuild the vector index and derived rows from what is stored, while searches go on. Makes no embedding call."""
+"""Rebuild the vector index and derived rows from the store, while searches continue. Makes no embedding call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 log = EventLog("Index")
 
 ANALYZER_FACT = "analyzer_version"
-REPORT = "rebuild_report"  #: the fact that keeps its report
+REPORT = "rebuild_report"  #: name of the fact with the last report
 STOPPED = "The process that rebuilt the index has stopped; servers and workers finish what is queued."
 CALL_ID = "rechunk"  #: of its writes, in the audit log
 PAGE = 200
@@ -35,7 +35,7 @@ LOOK_EVERY_SECONDS = 0.1
 
 
 class RebuildState(StrEnum):
-    """Where a rebuild is."""
+    """State of a rebuild."""
 
     IDLE = "idle"
     RECHUNKING = "rechunking"
@@ -46,25 +46,25 @@ class RebuildState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What a rebuild has done so far; in the end chunks = rebuilt + missing_vectors + errors."""
+    """Progress of a rebuild; in the end chunks = rebuilt + missing_vectors + errors."""
 
     state: RebuildState = RebuildState.IDLE
     chunks: int = 0
-    rebuilt: int = 0  #: chunks that the new index holds
+    rebuilt: int = 0  #: chunks in the new index
     missing_vectors: int = 0  #: chunks that wait for the embedding provider
-    errors: int = 0  #: chunks that the index did not take; the worker keeps trying
+    errors: int = 0  #: chunks that the index did not accept; the worker retries
     rechunked: int = 0  #: notes that were chunked again
     error: str | None = None
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still at work."""
+        """Whether it is not finished yet."""
         return self.state in (RebuildState.RECHUNKING, RebuildState.RUNNING)
 
 
 @dataclass(slots=True)
 class Rebuild:
-    """One rebuild at a time; a process that dies half-way leaves rows in the outbox, and the next one goes on."""
+    """Runs one rebuild at a time. If the process dies, the outbox keeps the rest for the next one."""
 
     stores: Stores
     index: VectorIndex
@@ -81,7 +81,7 @@ class Rebuild:
         self._stored = StoredReport(self.stores.facts, REPORT, self.clock)
 
     async def start(self, *, rechunk: bool = False) -> RebuildReport:
-        """Start, unless one is running in this process or another, and return its report."""
+        """Start a rebuild unless this or another process runs one; returns the report of the running one."""
         current = await self.status()
         if current.is_running:
             return current
@@ -90,7 +90,7 @@ class Rebuild:
         return self.report
 
     async def status(self) -> RebuildReport:
-        """How the last rebuild stands, whichever process of this store does it."""
+        """Report of the running or last rebuild, in any process of this store."""
         if self._task is not None and not self._task.done():
             return self.report
         kept = await self._stored.read()
@@ -103,13 +103,13 @@ class Rebuild:
         return report
 
     async def stop(self) -> None:
-        """Leave the rest to the worker of the next process."""
+        """Cancel; the next process's worker does the rest."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def __call__(self, *, rechunk: bool = False) -> RebuildReport:
-        """Rebuild and return the result; `report` has the progress. Raises only when cancelled."""
+        """Rebuild and return the final report; `report` has the progress. Failures are reported, not raised."""
         self.report = RebuildReport(RebuildState.RUNNING)
         with traced():
             try:
@@ -127,12 +127,12 @@ class Rebuild:
         return self.report
 
     async def _rebuild(self) -> None:
-        """From here to the end every chunk counts as not indexed, and the exact scan answers for it."""
+        """Reset the index and wait until the worker has filled it. Until then the exact scan covers missing chunks."""
         await self.stores.index_marks.clear(self.clock.now())
         chunks = (await self.stores.chunks.statistics()).chunks
         self.report = replace(self.report, state=RebuildState.RUNNING, chunks=chunks)
-        await self.index.reset()  # records that the store does not know go with it
-        await self.stores.index_marks.clear(self.clock.now())  # of what was indexed before it was empty
+        await self.index.reset()  # also removes records that are not in the store
+        await self.stores.index_marks.clear(self.clock.now())  # marks that were set before the index was empty
         await self.stores.derivations.queue(self.clock.now())
         if self.index.follows_commits:
             await self.index.open()  # fills itself from the store

@@ -1,4 +1,4 @@
-"""Open the vector index, make it prove itself, and keep an eye on it while the server runs."""
+"""Opens the vector index, checks it for lost records, and repeats the check while the server runs."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 log = EventLog("Index")
 
-#: Chunks that must each be their own nearest neighbour: an index that lost a tenth passes once in a thousand times.
+#: Sampled chunks, each of which must be its own nearest neighbour: an index that lost a tenth passes 1 time in 1,000.
 SAMPLES = 64
-#: Fewer while the server runs, but every minute: an index that lost a tenth is found out within a few minutes.
+#: Samples per check while the server runs, every minute: the loss of a tenth is detected within a few minutes.
 SAMPLES_WHILE_RUNNING = 8
-#: Vectors of the same text are equally near; the chunk itself must be among this many.
+#: Chunks with the same text are equally near; the sampled one must be among this many neighbours.
 TIES = 10
-#: Between two looks at the index. A look counts its records: 6 short requests to a Chroma server.
+#: Time between two checks. Each counts the records: 6 short requests to a Chroma server.
 EVERY_SECONDS = 2.0
-SAMPLE_EVERY = 30  #: looks between two drawings of samples
-#: A note that is deleted between two counts looks like a loss; three times in a row it does not.
+SAMPLE_EVERY = 30  #: every how many checks samples are drawn
+#: A note deleted between two counts looks like a loss, but not three times in a row.
 LOOKS_TO_BE_SURE = 3
 
 REBUILDING = "The index had lost records and is being rebuilt; until then searches compare with every stored vector."
@@ -51,16 +51,16 @@ class WatchIndex:
     clock: Clock
     embedding_version: str
     wake_worker: Callable[[], None]
-    is_trusted: bool = True  #: False: searches do not ask the index
+    is_trusted: bool = True  #: False: searches do not query the index
     _is_open: bool = False
     _looks: int = 0
     _latency_ms: int = 0
     _error: str | None = None
-    _expected: int | None = None  #: records that a rebuild under way has to reach
+    _expected: int | None = None  #: number of records at which the running rebuild is complete
     _doubted: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def open(self) -> None:
-        """Try once to open the index and have it proven. Raises StoreForeign for one that is not ours."""
+        """Try once to open and check the index. Raises StoreForeign if it belongs to another store."""
         started = self.clock.monotonic()
         try:
             await self.index.open()
@@ -72,7 +72,7 @@ class WatchIndex:
         self._trust(started)
 
     async def forever(self) -> None:
-        """Look every few seconds, and at once when a search doubts the index."""
+        """Check every few seconds, and at once when a search doubts the index."""
         while not (self._is_open and self.index.follows_commits):
             self._doubted.clear()
             await self._pause()
@@ -80,7 +80,7 @@ class WatchIndex:
                 await self.look()
 
     def distrust(self, error: NurError) -> None:
-        """Do not ask the index until it has answered and proven itself; the next look is at once."""
+        """Do not query the index until a check succeeds; after IndexLost, check at once."""
         if self.is_trusted:
             log.error("index_down", index=self.index.name, error=str(error))
         self.is_trusted = False
@@ -89,17 +89,17 @@ class WatchIndex:
             self.doubt()
 
     def doubt(self) -> None:
-        """An answer of the index left out what it should hold: look at once."""
+        """Check at once: an answer of the index lacked records that it should contain."""
         self._doubted.set()
 
     @property
     def health(self) -> IndexHealth:
-        """How the last look found it; answers at once."""
+        """Result of the last check; makes no request."""
         error = self._error or (REBUILDING if self._expected is not None else None)
         return IndexHealth(error is None, self._latency_ms, error)
 
     async def look(self) -> None:
-        """See whether the index answers and holds what it should; start over with one that does not."""
+        """Check that the index answers and has all its records; rebuild one that lost some."""
         if not self._is_open:
             with contextlib.suppress(StoreForeign):
                 await self._open_again()
@@ -111,7 +111,7 @@ class WatchIndex:
             await self._see_rebuild()
         except (IndexDown, StoreForeign) as error:
             self.distrust(error)
-        except NurError as error:  # the store's: nothing is known about the index
+        except NurError as error:  # from the store: says nothing about the index
             log.warning("index_not_checked", error=error.code)
         else:
             self._trust(started)
@@ -131,7 +131,7 @@ class WatchIndex:
         self._latency_ms = milliseconds_since(started, self.clock)
 
     async def _pause(self) -> None:
-        """Sleep until the next look is due, or a search doubts the index."""
+        """Sleep until the next check is due, or a search doubts the index."""
         waits = [asyncio.ensure_future(wait) for wait in (self._doubted.wait(), self.clock.sleep(EVERY_SECONDS))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -140,9 +140,9 @@ class WatchIndex:
                 wait.cancel()
 
     async def _prove(self) -> None:
-        """Check mark, count and samples; an index that fails is reset and every note queued to be indexed again.
+        """Check mark, count and samples. If that fails, reset the index and queue every note.
 
-        So is one whose store was restored from a backup: it may hold later revisions, which would stay.
+        Also after the store was restored from a backup: the index may have later revisions, which would remain.
         """
         if self.index.follows_commits:
             return
@@ -154,9 +154,9 @@ class WatchIndex:
             await self.stores.facts.set(RESTORED, "")
 
     async def _is_sound(self) -> bool:
-        """Whether an index that was just opened holds what it should.
+        """Whether an index that was just opened has all its records.
 
-        Where other processes have it open and write, there is no mark of a clean shutdown and no count that stays.
+        In a shared store other processes may be writing: there is no mark of a clean shutdown, and the count varies.
         """
         if self.stores.is_shared:
             return not await self._lacks_records(SAMPLES)
@@ -165,13 +165,13 @@ class WatchIndex:
         return clean and counted == expected and await self._samples_hold(SAMPLES)
 
     async def _has_lost(self) -> bool:
-        """Whether records are missing; one that was not reachable a moment ago shows samples, too."""
+        """Whether records are missing; samples are drawn now and then, and while the index is not trusted."""
         self._looks += 1
         with_samples = not self.is_trusted or self._looks % SAMPLE_EVERY == 0
         return await self._lacks_records(SAMPLES_WHILE_RUNNING if with_samples else 0)
 
     async def _lacks_records(self, samples: int) -> bool:
-        """Whether records are missing, and not only for the moment in which a note changes."""
+        """Whether records are missing in every attempt, not only while a note changes."""
         for _ in range(LOOKS_TO_BE_SURE):
             try:
                 if await self._count_holds() and (not samples or await self._samples_hold(samples)):
@@ -181,7 +181,7 @@ class WatchIndex:
         return True
 
     async def _count_holds(self) -> bool:
-        """Whether the index holds at least the records that the store has marked, before and after counting."""
+        """Whether the index has at least as many records as the store marked, before or after counting."""
         before = await self.stores.index_marks.count(self.embedding_version)
         counted = await self.index.count()
         return counted >= min(before, await self.stores.index_marks.count(self.embedding_version))
@@ -201,18 +201,18 @@ class WatchIndex:
     async def _start_over(self) -> int:
         """Empty the index and queue every note; returns how many.
 
-        The store comes first: from then on searches compare with every vector.
+        The marks are cleared first: from then on searches compare with every stored vector.
         """
         expected = await self.stores.index_marks.count(self.embedding_version)
         await self.stores.index_marks.clear(self.clock.now())
         await self.index.reset()
-        queued = await self.stores.index_marks.clear(self.clock.now())  # also what was indexed before it was empty
-        self._expected = max(expected, self._expected or 0)  # an earlier rebuild may be under way
+        queued = await self.stores.index_marks.clear(self.clock.now())  # marks that were set before the index was empty
+        self._expected = max(expected, self._expected or 0)  # an earlier rebuild may be running
         self.wake_worker()
         return queued
 
     async def _see_rebuild(self) -> None:
-        """A rebuild is over when the index has as many records as before, or nothing waits any more."""
+        """End the rebuild when the index has as many records as before, or the outbox is empty."""
         if self._expected is None:
             return
         rebuilt = await self.stores.index_marks.count(self.embedding_version)

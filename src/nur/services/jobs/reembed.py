@@ -58,7 +58,7 @@ class Reembedded:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """Stores the new model's vectors beside the old ones; the store fact `embedding_version` names the active model."""
+    """Stores the new model's vectors next to the old ones; the fact `embedding_version` names the active model."""
 
     stores: Stores
     old: Embedder | None  #: None: no longer available, so nothing is compared

@@ -65,8 +65,8 @@ class Forget:
         raise Conflict("Too many writers of the same note at once; nothing was deleted. Try again.")
 
     def _may_delete(self, note: Note, kind: Kind | None, caller: Caller) -> bool:
-        asked = kind is None or note.kind is kind
-        return asked and is_alive(note, self.clock.now()) and self.privacy.can_access(note, caller.principal)
+        is_of_kind = kind is None or note.kind is kind
+        return is_of_kind and is_alive(note, self.clock.now()) and self.privacy.can_access(note, caller.principal)
 
     async def discard(self, note: Note, action: str, context: WriteContext) -> None:
         """Move exactly this state of a note to the trash. Raises Conflict."""

@@ -38,7 +38,7 @@ class NoteExplained:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A search's trace, and what was asked about it."""
+    """A search's trace, and the explanation of one note if requested."""
 
     trace: Trace
     note: NoteExplained | None = None

@@ -33,8 +33,8 @@ COMMON = 0.001
 """Share of the stored text at which a token has weight one half."""
 
 PRIOR_TOKENS = 5_000
-"""Shares in a new store are noise: of ten stored tokens, each is a tenth. So counting starts as if this many tokens of
-general text were stored."""
+"""Pseudo-count: tokens of general text added to the store's own. Shares in a new store are noise: of ten stored tokens,
+each is a tenth."""
 
 
 @lru_cache
@@ -62,7 +62,7 @@ COMMONPLACE = 0.05
 #: A content word in more than this share of the pieces is left out of the question for a sentence model, where it
 #: would count as much as any other: in a chat of two people, their names (LoCoMo turns recall@10 .80 → .84).
 EVERYWHERE = 0.08
-MIN_PIECES = 100  #: least pieces of a store whose common words can be told
+MIN_PIECES = 100  #: with fewer pieces, the store's common words are unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class QueryVector:
     async def __call__(self, question: str, corpus: CorpusStatistics) -> Floats:
         """A unit vector to compare chunks with. Raises as `Embedder.embed_query` does."""
         if not isinstance(self.embedder, TokenTable):
-            asked = _without_commonplaces(question, corpus) if isinstance(self.embedder, PieceEmbedder) else question
-            return await self.embedder.embed_query(asked)
+            text = _without_commonplaces(question, corpus) if isinstance(self.embedder, PieceEmbedder) else question
+            return await self.embedder.embed_query(text)
         weighted = await asyncio.to_thread(self._for_chunks, question, self.embedder, corpus)
         return await self.embedder.embed_query(question) if weighted is None else weighted
 
@@ -89,7 +89,7 @@ class QueryVector:
     def _for_chunks(self, question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
         """The weighted vector; for a foreign question, the mean of its own and that of its English words.
 
-        So it is near chunks in its own language, whose vectors come from their own words, and near English ones.
+        The mean is near chunks in the question's language and near English ones.
         """
         own = _weighted(question, table, corpus)
         english = None if is_english(question) else _weighted(question, self.foreign_table, corpus)
@@ -99,7 +99,7 @@ class QueryVector:
 def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
     """The weighted mean of the question's tokens, at unit length; None without tokens.
 
-    A token counts as often as its word occurs: the lexical index has those counts.
+    A token's occurrences are those of its word, which the lexical index counts.
     """
     words = question.split()
     tokens = table.tokenize(words)
@@ -115,7 +115,7 @@ def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Flo
 
 
 def _unit(vector: Floats) -> Floats | None:
-    """The vector at unit length; None for one without a direction."""
+    """The vector at unit length; None for the zero vector."""
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length, np.float32) if length > 0 else None
 
@@ -137,10 +137,10 @@ def _is_commonplace(word: str, corpus: CorpusStatistics) -> bool:
 
 
 def _importance(word: str) -> float:
-    """Weight of a word without the store's statistics: lower for function words that are not English.
+    """A word's weight apart from the store's statistics: lower for function words of other languages.
 
-    English ones are common in the statistics of an English store, and of the model; others would be rare there and
-    weigh too much.
+    English function words are common in an English store and in the model's vocabulary; others are rare there and
+    would weigh too much.
     """
     words = {term.word for term in ANALYZER.terms(word)}
     return FUNCTION_WORD_WEIGHT if words and words <= FUNCTION_WORDS and not words & ENGLISH else 1.0

@@ -50,20 +50,20 @@ class Rerank:
 
     async def __call__(self, request: SearchRequest, groups: Sequence[HitGroup], terms: WeightedTerms) -> Reranked:
         """The hits in the reranker's order; in their own order and degraded, if it does not answer in time."""
-        asked, rest = groups[: self.top], groups[self.top :]
-        if not asked:
+        top, rest = groups[: self.top], groups[self.top :]
+        if not top:
             return Reranked(groups)
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                wanted = {group.shown.candidate.chunk_key: group.shown.note_id for group in asked}
+                wanted = {group.shown.candidate.chunk_key: group.shown.note_id for group in top}
                 read = await self.chunks.show(wanted, request.where, self.clock.now(), with_neighbours=True)
-                asked = [group for group in asked if group.shown.candidate.chunk_key in read]
-                texts = [self._text(group.shown, read[group.shown.candidate.chunk_key], terms) for group in asked]
+                top = [group for group in top if group.shown.candidate.chunk_key in read]
+                texts = [self._text(group.shown, read[group.shown.candidate.chunk_key], terms) for group in top]
                 scores = await self.reranker.score(request.query, texts)
         except (RerankerDown, TimeoutError) as error:
             log.warning("rerank_unavailable", error=type(error).__name__, reranker=self.reranker.name)
             return Reranked(groups, degraded=(RERANK,))
-        by_score = sorted(zip(scores, asked, strict=True), key=lambda scored: -scored[0])
+        by_score = sorted(zip(scores, top, strict=True), key=lambda scored: -scored[0])
         ordered = [*(group for _, group in by_score), *rest]
         return Reranked(ordered, {group.shown.note_id: score for score, group in by_score})
 

@@ -123,12 +123,12 @@ class Retrieve:
         similar, statistics = await self._look_up(terms)
         ids = [*(term.id for term in terms), *(one.id for one in similar)]
         pieces_with = {term: statistics.frequencies.get(row_word(term), UNKNOWN).pieces for term in ids}
-        asked = candidate_terms(terms, pieces_with)
+        selective = candidate_terms(terms, pieces_with)
         by_words_alone = request.mode is Mode.LEXICAL
         vector = None if by_words_alone else await self._vector(request, statistics)
         return Question(
             terms=weigh(terms, pieces_with, statistics.pieces, similar),
-            lexical_terms=[] if request.mode is Mode.DENSE else [row_word(term) for term in asked],
+            lexical_terms=[] if request.mode is Mode.DENSE else [row_word(term) for term in selective],
             statistics=statistics,
             vector=None if isinstance(vector, NurError) else vector,
             piece_vector=None if by_words_alone else await self.query_vector.for_pieces(request.query, statistics),
@@ -149,10 +149,10 @@ class Retrieve:
 
     def _asked_time(self, request: SearchRequest) -> AskedTime:
         """The time that the question, or `when`, names. Raises BadRequest if `when` names none."""
-        asked = asked_time(request.query, request.when, day_of(request.asked_at or self.clock.now(), self.zone))
-        if request.when is not None and not asked.windows:
+        time = asked_time(request.query, request.when, day_of(request.asked_at or self.clock.now(), self.zone))
+        if request.when is not None and not time.windows:
             raise BadRequest("when must name a time, such as 2026-05, 2026-05-07 or last week")
-        return asked
+        return time
 
     async def _vector(self, request: SearchRequest, statistics: CorpusStatistics) -> Floats | NurError:
         """The question's vector, or the error that prevented it."""

@@ -1,9 +1,9 @@
-"""The schema's history, in steps that let servers of two versions share a database.
+"""Schema migrations, in steps that let servers of two versions share a database.
 
-A step adds (expand), unless its module names an `oldest_program`: then it takes away what programs with an older head
-still use (contract). Every program applies the steps that it needs. A contract step at the end is needed by none: on
-PostgreSQL it is left to `nur upgrade`. Alembic is imported only when there is something to do: it costs a third of the
-start.
+An expand step only adds. A contract step removes what older programs still use; its module names the `oldest_program`,
+by head revision, that works afterwards. Every program applies the steps that it needs. It does not need contract steps
+at the end: on PostgreSQL they are left to `nur upgrade`. Alembic is imported only when there is something to apply: the
+import takes a third of the start-up time.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 #: The newest revision under `versions/`; a test compares them.
 HEAD = "0012"
-#: The last one that adds: this program works from there on.
+#: The last expand step: this program works on any schema from there on.
 NEEDED = "0012"
-#: The store's fact: programs with an older head do not work on it.
+#: Name of the fact with the oldest head that works on the store.
 OLDEST_PROGRAM = "oldest_program"
-#: The first half of the advisory lock that a program's connections share; the second is the number of its head.
+#: First half of the advisory lock's key that all connections of a program share; the second half is its head.
 PROGRAMS = 7809626
 
-#: Begins a transaction that no other process migrates beside. PostgreSQL's lock is any number that is ours.
+#: Begins a transaction that excludes other migrations. PostgreSQL's lock is an arbitrary number.
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7809622)"}
-#: Whoever reads or writes waits behind a change of a table that waits itself: rather fail to start.
+#: While an ALTER TABLE waits for its lock, all reads and writes of the table wait too: rather fail to start.
 _BRIEFLY = {"sqlite": "SELECT 1", "postgresql": "SET LOCAL lock_timeout = '10s'"}
-#: Waits for a migration under way: what it takes away would be missed later.
+#: Waits for a running migration, which may remove what this program needs.
 _AFTER_OTHERS = {"sqlite": "SELECT 1", "postgresql": "SELECT pg_advisory_xact_lock_shared(7809622)"}
 _OLDER_PROGRAMS = text(
     "SELECT count(DISTINCT objid) FROM pg_locks WHERE locktype = 'advisory' AND classid = :programs"
@@ -48,11 +48,11 @@ _OLDER_PROGRAMS = text(
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a program knows of the schema's history."""
+    """The schema revisions that a program knows."""
 
     head: str = HEAD
     needed: str = NEEDED
-    more: Path | None = None  #: a folder of further revisions
+    more: Path | None = None  #: a folder with additional revisions
 
 
 OURS = History()
@@ -79,7 +79,7 @@ def check(engine: Engine, history: History = OURS) -> bool:
         existing = held_revision(connection)
         if existing is None:
             return False
-        # One process owns a SQLite file: there is nobody to share a newer one with.
+        # A SQLite file belongs to one process, so no other version shares it.
         shared = engine.dialect.name != "sqlite"
         oldest = (get_fact(connection, OLDEST_PROGRAM) if shared else None) or existing
     if oldest > history.head:
@@ -91,10 +91,10 @@ def check(engine: Engine, history: History = OURS) -> bool:
 
 
 def migrate(engine: Engine, history: History = OURS, *, finish: bool = False) -> bool:
-    """Apply the steps that the program needs, or with `finish` all of them; returns whether there were any.
+    """Apply the steps that the program needs, or all of them with `finish`. Returns whether there were any.
 
-    SQLite has one process: there it is always all. Raises StoreNewer, StoreForeign, and DataFolderInUse when a step
-    would take away what a program that is connected still uses.
+    On SQLite, which has one process, all are applied. Raises StoreNewer, StoreForeign, and DataFolderInUse if a step
+    would remove what a connected program still uses.
     """
     if check(engine, history) and not finish:
         return False
@@ -127,12 +127,12 @@ def migrate(engine: Engine, history: History = OURS, *, finish: bool = False) ->
 
 
 def _steps(scripts: ScriptDirectory, after: str | None, upto: str) -> list[Script]:
-    """The steps beyond a revision, the first one first; None: from the beginning."""
+    """The steps after a revision, oldest first; None: from the beginning."""
     return list(scripts.iterate_revisions(upto, after or "base"))[::-1]
 
 
 def _needed(steps: list[Script]) -> list[Script]:
-    """Without the contract steps at the end."""
+    """The steps without the contract steps at the end."""
     while steps and hasattr(steps[-1].module, OLDEST_PROGRAM):
         steps = steps[:-1]
     return steps
@@ -143,7 +143,7 @@ def _oldest_program(steps: Sequence[Script]) -> str:
 
 
 def _refuse_older(connection: Connection, oldest: str) -> None:
-    """Nobody may be connected who uses what these steps take away."""
+    """Raises DataFolderInUse if a program older than `oldest` is connected."""
     if connection.dialect.name == "sqlite" or not oldest:
         return
     if connection.execute(_OLDER_PROGRAMS, {"programs": PROGRAMS, "oldest": int(oldest)}).scalar_one():

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that it is handed."""
+"""Alembic's entry point: runs the migrations on the connection in its configuration."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from nur.adapters.sql.tables import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    transactional_ddl=False,  # the caller holds one transaction round everything
+    transactional_ddl=False,  # the caller runs all steps in one transaction
     render_as_batch=True,
 )
 context.run_migrations()

@@ -1,4 +1,4 @@
-"""The two databases of a move: the source, which is only read, and the target."""
+"""Opens the two databases of a move: the source, which is only read, and the target."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StorePlace:
 
     @classmethod
     def parse(cls, given: str) -> StorePlace:
-        """From `postgresql://…`, `sqlite:///folder` or a folder. Raises BadRequest."""
+        """Parse `postgresql://…`, `sqlite:///folder` or a folder. Raises BadRequest."""
         if given.startswith(("postgresql:", "postgres:")):
             return cls(given.replace("postgres:", "postgresql:", 1))
         if "://" in given and not given.startswith("sqlite:///"):
@@ -52,7 +52,7 @@ class StorePlace:
 
 @contextmanager
 def reading(place: StorePlace) -> Iterator[Connection]:
-    """One snapshot of a store that stays as it is; a folder is locked meanwhile. Raises NotFound, BadRequest."""
+    """A read-only snapshot of the source; a folder is locked until the block ends. Raises NotFound, BadRequest."""
     if isinstance(place.address, str):
         with _disposed(_postgres(place.address)) as engine:
             _refuse_other_schema(engine)
@@ -78,13 +78,13 @@ def reading(place: StorePlace) -> Iterator[Connection]:
 
 @contextmanager
 def filling(place: StorePlace, store_id: str) -> Iterator[tuple[Engine, LexicalIndex]]:
-    """A new store, or one that an earlier move of the same store began. Raises BadRequest for another one."""
+    """The target: an empty store, or one that an earlier move of the same store began. Raises BadRequest."""
     if isinstance(place.address, str):
         from nur.adapters.sql.postgres.lexical_index import PostgresLexicalIndex
 
         with _disposed(_postgres(place.address)) as engine:
             migrations.migrate(engine)
-            engine.dispose()  # those connections know no vectors yet
+            engine.dispose()  # connections made before the migration cannot read vectors
             with engine.connect() as lock:
                 if not lock.execute(_LOCK).scalar():
                     raise BadRequest("Another process is moving a store to this database.")

@@ -1,4 +1,4 @@
-"""Copy a store, verify every table by its hash, and leave the vector index to be filled by the first start."""
+"""Copies a store and verifies every table by its hash. The target's first start fills its vector index."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from nur.adapters.sql.moving.tables import MovedTable
     from nur.ports.clock import Clock
 
-#: Tables whose rows the lexical rows follow from.
+#: Tables that the lexical rows are derived from.
 _CHUNKS = {"memory_notes", "memory_note_chunks", "chunk_pieces"}
 
 
 @dataclass(frozen=True, slots=True)
 class MoveManifest:
-    """What was copied, table by table; the target has been read back and has the same hashes."""
+    """The copied tables. The target was read back and has the same hashes."""
 
     store_id: str
     tables: tuple[MovedTable, ...]
 
 
 def move(source: StorePlace, target: StorePlace, clock: Clock, progress: Callable[[str, int], None]) -> MoveManifest:
-    """Copy everything. Run again after an interruption, it goes on; the source stays as it is.
+    """Copy the whole store; the source is unchanged. After an interruption, run it again to resume.
 
     Raises BadRequest for a target that is not empty, StoreDamaged when the copy differs from the source.
     """
@@ -72,6 +72,6 @@ def _copy(
     if wrong:
         raise StoreDamaged(f"The copy differs from the source in {', '.join(wrong)}. Move again.")
     with writing(target) as connection:
-        set_fact(connection, RESTORED, clock.now().isoformat())  # an index beside the store is filled again
+        set_fact(connection, RESTORED, clock.now().isoformat())  # a start rebuilds an index outside the store
         connection.execute(store_facts.delete().where(store_facts.c.name == REACHED))
     return tuple(moved)

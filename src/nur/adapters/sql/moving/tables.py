@@ -1,4 +1,4 @@
-"""Bring one table of the target to what the source has, touching only pages that differ; lexical rows last."""
+"""Copies one table page by page, writing only pages that differ; and writes the target's lexical rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 PAGE = 200
-#: Facts that belong to one database and not to what is stored. Those of a move begin with `move_`.
+#: Facts about one database, which are not copied; nor are a move's own, which begin with `move_`.
 OWN_FACTS = (RESTORED, WRITE_PROBE, OLDEST_PROGRAM)
 MOVE = "move_"
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
-#: The fact of the target that holds the last chunk whose lexical rows are there.
+#: The target's fact with the key of the last chunk whose lexical rows are written.
 REACHED = f"{MOVE}lexical_rows"
 
 
@@ -47,7 +47,7 @@ def key_of(table: Table, row: Row) -> Key:
 
 
 def pages(connection: Connection, table: Table) -> Iterator[list[Row]]:
-    """All rows in the order of their keys."""
+    """All rows in key order, in pages."""
     after: Key | None = None
     while page := rows_after(connection, table, after, limit=PAGE):
         yield page
@@ -57,7 +57,7 @@ def pages(connection: Connection, table: Table) -> Iterator[list[Row]]:
 def rows_after(
     connection: Connection, table: Table, after: Key | None, *, until: Key | None = None, limit: int | None = None
 ) -> list[Row]:
-    """Rows with keys beyond `after`, up to and with `until`, in order."""
+    """Rows with keys after `after`, up to and including `until`, in key order."""
     key = _ordered_key(connection, table)
     query = select(table).where(*wanted_rows(table), *between(connection, table, after, until)).order_by(*key)
     found = connection.execute(query if limit is None else query.limit(limit))
@@ -65,7 +65,7 @@ def rows_after(
 
 
 def between(connection: Connection, table: Table, after: Key | None, until: Key | None) -> list[ColumnElement[bool]]:
-    """Keys beyond `after`, up to and with `until`."""
+    """Conditions for keys after `after`, up to and including `until`."""
     key = tuple_(*_ordered_key(connection, table))
     types = [column.type for column in table.primary_key]
     conditions: list[ColumnElement[bool]] = []
@@ -85,21 +85,21 @@ def digest(rows: Sequence[Row]) -> bytes:
 
 
 def _ordered_key(connection: Connection, table: Table) -> list[ColumnElement[Any]]:
-    """The key's columns; texts by their code points, as SQLite orders them, whatever the language of the database."""
+    """The key's columns, with texts ordered by code points as in SQLite, whatever the database's collation."""
     if connection.dialect.name == "sqlite":
         return list(table.primary_key)
     return [collate(column, "C") if isinstance(column.type, String) else column for column in table.primary_key]
 
 
 def wanted_rows(table: Table) -> list[ColumnElement[bool]]:
-    """All rows, but of the facts only those that belong to what is stored."""
+    """Conditions for the rows to copy: all, except facts about one database."""
     if table is not store_facts:
         return []
     return [store_facts.c.name.not_in(OWN_FACTS), ~store_facts.c.name.startswith(MOVE, autoescape=True)]
 
 
 def _plain(value: Any) -> Any:
-    """The same JSON for the same value, from whichever driver it comes."""
+    """A JSON value that is the same for both database drivers."""
     if isinstance(value, np.ndarray):
         return np.ascontiguousarray(value, "<f4").tobytes().hex()
     if isinstance(value, bytes | memoryview):
@@ -115,12 +115,12 @@ class MovedTable:
 
     name: str
     rows: int
-    written: int  #: rows of pages that the target did not have, or had otherwise
-    sha256: str  #: of all rows
+    written: int  #: rows of pages that were missing or different in the target
+    sha256: str  #: hash of all rows
 
 
 def copy_table(source: Connection, target: Engine, table: Table, progress: Callable[[str, int], None]) -> MovedTable:
-    """Copy page by page, each in a transaction of its own: stopped half-way, the next run skips what is there."""
+    """Copy page by page, each in its own transaction. After an interruption, the next run skips copied pages."""
     hashed = sha256()
     rows = written = 0
     after: Key | None = None
@@ -142,7 +142,7 @@ def copy_table(source: Connection, target: Engine, table: Table, progress: Calla
 
 
 def hash_table(connection: Connection, table: Table) -> MovedTable:
-    """What a table holds."""
+    """Count and hash a table's rows."""
     hashed = sha256()
     rows = 0
     for page in pages(connection, table):
@@ -155,7 +155,7 @@ def hash_table(connection: Connection, table: Table) -> MovedTable:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction on the target."""
     with engine.connect() as connection:
-        if engine.dialect.name == "sqlite":  # whose driver begins none by itself
+        if engine.dialect.name == "sqlite":  # its driver does not begin a transaction by itself
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -171,7 +171,7 @@ def _replace(connection: Connection, table: Table, page: Sequence[Row], after: K
 
 
 def _continue_counting(connection: Connection, table: Table) -> None:
-    """PostgreSQL counts on from its own last key, not from those that were copied; SQLite does by itself."""
+    """Set PostgreSQL's key sequence past the copied keys; SQLite needs no such step."""
     (key, *others) = table.primary_key
     if connection.dialect.name != "postgresql" or others or not isinstance(key.type, BigInteger) or key.foreign_keys:
         return
@@ -185,7 +185,7 @@ def _continue_counting(connection: Connection, table: Table) -> None:
 def write_lexical_rows(
     target: Engine, lexical_index: LexicalIndex, progress: Callable[[str, int], None], *, from_the_start: bool
 ) -> None:
-    """Write them page by page; stopped half-way, the next run goes on, unless chunks have changed since."""
+    """Write the lexical rows page by page, resuming after an interruption unless `from_the_start`."""
     with writing(target) as connection:
         if from_the_start or get_fact(connection, REACHED) is None:
             connection.exec_driver_sql("DELETE FROM piece_terms")

@@ -1,7 +1,7 @@
-"""LateRows: up to which key a reader has seen every row of a table.
+"""LateRows: tracks the key up to which a reader has seen every row of a table.
 
-Keys are drawn before they are committed: a row may appear after one with a larger key was read. It can no longer do so
-when every transaction that was writing to the table at that time has ended, and the rows were read once more since.
+A key is drawn before its row is committed, so a row may appear after a larger key was read. Keys up to the largest one
+read are final once every transaction that was writing to the table then has ended, and the rows were read once more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-#: Who writes to a table has this lock before a key is drawn, until the transaction ends.
+#: A writer holds this lock on the table from before it draws a key until its transaction ends.
 _WRITERS = text(
     "SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock'"
     " AND relation = to_regclass(:table)"
@@ -28,27 +28,27 @@ _WRITERS = text(
 
 @dataclass(slots=True)
 class Reading:
-    """One look at the table."""
+    """One read of the table."""
 
-    settled: int  #: rows after this key must be read, whether they were read before or not
+    settled: int  #: all rows after this key must be read, including those read before
     last: int  #: the largest key that was read, now or before
 
 
 @dataclass(slots=True)
 class LateRows:
-    """Remembers what one reader may have missed. Readers in several threads share it."""
+    """Remembers which rows one reader may have missed. Thread-safe."""
 
     table: str
     _settled: int = 0
-    _read: int = 0  #: a larger key that was read, and who was writing just after
-    _writing: frozenset[str] = frozenset()
+    _read: int = 0  #: a larger key that was read; 0: none
+    _writing: frozenset[str] = frozenset()  #: transactions that were writing when `_read` was read
     _lock: Lock = field(default_factory=Lock)
 
     @contextmanager
     def reading(self, connection: Connection, last: int) -> Iterator[Reading]:
-        """Read the table inside the block, in a snapshot that is taken there: nothing was read before."""
+        """Read the table inside the block; it must be the first read of its transaction, which takes the snapshot."""
         with self._lock:
-            # Known before the snapshot is taken: what it shows up to there is final.
+            # Decided before the snapshot is taken: rows that it shows up to this key are final.
             final = self._read if not self._writing else 0
             reading = Reading(self._settled, last)
         yield reading

@@ -1,7 +1,8 @@
-"""Lexical rows in PostgreSQL: one for each term of each piece, ranked by BM25 as FTS5 ranks.
+"""Lexical rows in PostgreSQL: one per term of each piece, ranked by BM25 as in FTS5.
 
-An index that holds everything a ranking reads, in the order of its terms: a common term is read in one go, without the
-rows themselves. A tsvector has no statistics and no BM25: PostgreSQL would fetch and unpack every piece with the term.
+A covering index, ordered by term, has everything that the ranking reads: a common term is one range scan, without
+access to the table. A tsvector has no statistics and no BM25: PostgreSQL would fetch and unpack every piece with the
+term.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ CREATE = (
     "CREATE INDEX ix_piece_terms_chunk ON piece_terms (chunk_key)",
 )
 
-#: FTS5's own.
+#: BM25 parameters, as in FTS5.
 K1, B = 1.2, 0.75
-#: The weight of a term that more than half of the pieces have.
+#: IDF of a term that more than half of the pieces contain.
 MIN_IDF = 1e-6
-#: Counts of common terms are taken again when this share of the chunks has come.
+#: Common terms are counted again when chunks or pieces have changed by this share.
 STALE_SHARE = 0.01
 
 _postings = table("piece_terms", *map(column, ("term", "chunk_key", "piece", "occurrences", "length")))
@@ -53,12 +54,12 @@ _ADD = (
     "INSERT INTO piece_terms (term, chunk_key, piece, occurrences, length)"
     " SELECT * FROM unnest(%s::text[], %s::bigint[], %s::int[], %s::int[], %s::int[])"
 )
-#: In the order of the terms, so that two writes never wait for each other.
+#: Ordered by term, so that two writes cannot deadlock.
 _ADD_WORDS = (
     "INSERT INTO lexical_words (term, word) SELECT * FROM unnest(%s::bigint[], %s::text[])"
     " AS new (term, word) ORDER BY new.term ON CONFLICT DO NOTHING"
 )
-#: A write that counts on a word has this table locked already, until it is committed.
+#: Waits for writes that rely on a stored word: they lock this table until they commit.
 _LOCK_WORDS = "LOCK TABLE lexical_words IN SHARE ROW EXCLUSIVE MODE"
 _FORGET_WORDS = (
     "DELETE FROM lexical_words AS w WHERE NOT EXISTS"
@@ -100,7 +101,7 @@ class PostgresLexicalIndex:
 
     def __init__(self) -> None:
         self._common = CommonTerms()
-        self._counted = (0, 0)  #: the last chunk, and how many pieces there were, when they were counted
+        self._counted = (0, 0)  #: the last chunk and the number of pieces at the last count
         self._late = LateRows("lexical_words")
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
@@ -112,29 +113,29 @@ class PostgresLexicalIndex:
             connection.exec_driver_sql(_ADD_WORDS, (list(words), list(words.values())))
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
-        """Remove the lexical rows of chunks that go."""
+        """Remove the lexical rows of deleted chunks."""
         connection.exec_driver_sql("DELETE FROM piece_terms WHERE chunk_key = ANY(%s)", (list(pieces),))
 
     def optimize(self, connection: Connection) -> None:
-        """Forget the words that no piece has. What was removed stays in PostgreSQL's files until it vacuums."""
+        """Delete words that no piece contains. PostgreSQL frees the disk space of deleted rows when it vacuums."""
         connection.exec_driver_sql(_LOCK_WORDS)
         connection.exec_driver_sql(_FORGET_WORDS)
 
     def search(
         self, connection: Connection, terms: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> FoundByWords:
-        """The chunks of the best `limit` pieces with any of the terms whose notes fulfil the condition."""
+        """The chunks of the best `limit` pieces with any of the terms whose notes match the condition."""
         rank = self._ranking(connection, terms)
         return FoundByWords([], has_more=False) if rank is None else best_chunks(connection, rank, where, limit)
 
     def sharing(
         self, connection: Connection, terms: Sequence[str], where: Callable[[], ColumnElement[bool]], most: int
     ) -> list[ChunkKey]:
-        """Chunks that share terms with a text and whose notes fulfil the condition, by BM25."""
+        """Chunks that share terms with a text and whose notes match the condition, by BM25."""
         return list(self.search(connection, terms, where(), most).chunks)
 
     def _ranking(self, connection: Connection, terms: Sequence[str]) -> Ranking | None:
-        """Ranks pieces by the terms; None where no piece has any of them."""
+        """A function that ranks pieces by the terms; None if no piece contains any."""
         if not terms:
             return None
         totals = connection.execute(_TOTALS).one()
@@ -142,20 +143,20 @@ class PostgresLexicalIndex:
         if not common:
             return None
         idfs = [_idf(totals.pieces, one.pieces) for one in common.values()]
-        # In a write each statement sees what is committed by then: there may be terms where nothing was counted.
+        # In a write each statement sees the latest commits: terms may exist although the totals were still 0.
         average = totals.terms / totals.pieces if totals.pieces > 0 and totals.terms > 0 else 1.0
-        asked = {"terms": list(common), "idfs": idfs, "average": average}
+        parameters = {"terms": list(common), "idfs": idfs, "average": average}
 
         def rank(wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
             best = _BEST if where is None else _BEST_MATCHING.where(where)
-            return list(connection.execute(best, asked | {"wanted": wanted}).scalars())
+            return list(connection.execute(best, parameters | {"wanted": wanted}).scalars())
 
         return rank
 
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
-        """The words that were stored after this one, in order, and before them those that may have come late.
+        """Words stored after the key `after`, in key order, preceded by earlier ones that may have been committed late.
 
-        Nothing else may be read before them in the same transaction.
+        Must be the first read of its transaction.
         """
         if limit <= 0:
             return []
@@ -167,7 +168,7 @@ class PostgresLexicalIndex:
         return [StoredWord(*row) for row in (*late, *new)]
 
     def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
-        """How common each term is among so many pieces; unknown terms are left out."""
+        """Frequencies of the terms in a store of `pieces` pieces; unknown terms are left out."""
         if not terms:
             return {}
         last = connection.execute(_LAST_CHUNK).scalar_one()
@@ -177,7 +178,7 @@ class PostgresLexicalIndex:
         return self._common.frequencies(terms, partial(_count, connection))
 
     def _is_stale(self, last_chunk: int, pieces: int) -> bool:
-        """Whether too many chunks have come since, or too many pieces gone: other processes write as well."""
+        """Whether too many chunks were added or pieces removed since the last count, also by other processes."""
         counted_chunk, counted_pieces = self._counted
         return last_chunk - counted_chunk > STALE_SHARE * last_chunk or counted_pieces - pieces > STALE_SHARE * pieces
 
@@ -198,5 +199,5 @@ def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFreque
 
 
 def _idf(pieces: int, having: int) -> float:
-    # A count may be a hundredth too high: there are never fewer pieces than have the term.
+    # A cached count may be 1 % too high, and exceed the number of pieces.
     return max(math.log((max(pieces, having) - having + 0.5) / (having + 0.5)), MIN_IDF)

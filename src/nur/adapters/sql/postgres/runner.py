@@ -1,7 +1,7 @@
-"""PostgresRunner: transactions on threads over a pool of connections.
+"""PostgresRunner: runs transactions on threads over a pool of connections.
 
-Reads see one snapshot. Writes see what is committed when each statement starts; one that meets another write is run
-again, so that what it looked up and what it writes belong together.
+A read sees one snapshot. In a write each statement sees what is committed when it starts; a write that collides with
+another is retried as a whole, so that what it writes fits what it read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FULL = "53100"
 _DAMAGED = {"XX001", "XX002"}
 _STOPPING = {"57P", "080"}  #: stopped, not started yet, or the connection broke
-_COLLIDED = {"40001", "40P01"}  #: serialisation failure, deadlock: PostgreSQL asks to run it again
+_COLLIDED = {"40001", "40P01"}  #: serialisation failure, deadlock: to be retried
 
 FULL = "The disk of the PostgreSQL server is full; nothing was written. Free some space, then try again."
 DAMAGED = "PostgreSQL reports damaged data. Restore a backup of the database."
@@ -36,18 +36,18 @@ DOWN = "PostgreSQL does not answer. Nur connects again by itself; try again in a
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: A transaction that collides with others is run so often; each run lets at least one of them through.
+#: Maximum runs of a transaction that collides with others; in each round at least one of them commits.
 ATTEMPTS = 10
-#: One that finds its connection broken, or a row that was not there when it looked, is run so often.
+#: Maximum runs of one whose connection broke, or that met a row which did not exist when it looked.
 SECOND_LOOKS = 2
-#: A collided transaction waits up to this long, doubled each time.
+#: A collided transaction waits a random time up to twice this before its first retry; the limit doubles each time.
 PAUSE_SECONDS = 0.005
 
 _SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 def translate(error: SQLAlchemyError) -> NurError:
-    """Our error for the engine's; its text may hold SQL and contents, so it stays behind as the cause."""
+    """Our error for one of SQLAlchemy's, whose text is not repeated: it may contain SQL and stored texts."""
     state = _state(error)
     if isinstance(error, IntegrityError) or state in _COLLIDED:
         return Conflict("Another write came first; nothing was written. Try again.")
@@ -63,7 +63,7 @@ def translate(error: SQLAlchemyError) -> NurError:
 
 
 def collided(error: SQLAlchemyError) -> bool:
-    """Whether it failed because of another transaction at the same time, and may succeed when it is run again."""
+    """Whether a concurrent transaction caused the failure, so that a retry may succeed."""
     return _state(error) in _COLLIDED
 
 
@@ -76,23 +76,23 @@ def lost_connection(error: SQLAlchemyError) -> bool:
 
 
 def cause_of(error: BaseException) -> str:
-    """PostgreSQL's code for what went wrong, for the log: never its text."""
+    """PostgreSQL's error code for the log, or the name of the error's class; never its text."""
     return (isinstance(error, SQLAlchemyError) and _state(error)) or type(getattr(error, "orig", error)).__name__
 
 
 def reason(error: SQLAlchemyError) -> str:
-    """The last line of the driver's own words, for the operator: only while no content is sent yet."""
+    """The last line of the driver's message, for the operator. Only for errors before any content is sent."""
     lines = [line.strip() for line in str(getattr(error, "orig", error)).splitlines() if line.strip()]
     return lines[-1].rstrip(".") if lines else type(error).__name__
 
 
 def _state(error: SQLAlchemyError) -> str:
-    """The five characters of SQLSTATE; empty for an error that is not the server's."""
+    """The five-character SQLSTATE; empty if the error is not from the server."""
     return str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
 
 
 class PostgresRunner:
-    """Runs the stores' queries, as many at once as there are connections."""
+    """Runs the stores' transactions, one per thread at a time."""
 
     def __init__(self, condition: StoreCondition) -> None:
         self.condition = condition
@@ -128,7 +128,7 @@ class PostgresRunner:
         if self._engine is None or self._threads is None:
             raise StoreDown("The store is closed.")
         running = asyncio.get_running_loop().run_in_executor(self._threads, self._again, attempt, self._engine, body)
-        # Shielded: a caller that goes away does not take back a write that may be committed already.
+        # Shielded: a caller's cancellation cannot undo a write that may already be committed.
         return await asyncio.shield(running)
 
     def _again(
@@ -137,7 +137,7 @@ class PostgresRunner:
         engine: Engine,
         body: Callable[[Connection], T],
     ) -> T:
-        """Run a transaction until it succeeds, or running it again is no use."""
+        """Run a transaction until it succeeds or may not be retried any more. Raises our error."""
         for attempts in range(1, ATTEMPTS + 1):
             try:
                 return attempt(engine, body)
@@ -153,7 +153,7 @@ class PostgresRunner:
     def _read(self, engine: Engine, body: Callable[[Connection], T]) -> T:
         with engine.connect().execution_options(**_SNAPSHOT) as connection:
             answer = body(connection)
-            # Not rolled back: the driver forgets its prepared statements then, and PostgreSQL plans each one again.
+            # Not rolled back: the driver would drop its prepared statements, and PostgreSQL plan each one again.
             connection.commit()
         self.condition.read()
         return answer
@@ -171,7 +171,7 @@ class PostgresRunner:
         return answer
 
     def _in_doubt(self) -> StoreDown:
-        """The connection broke while the write was committed: it may or may not be stored."""
+        """The error for a connection that broke during a commit: the write may or may not be stored."""
         ours = StoreDown("PostgreSQL went away while it stored this. See whether it is there before you try again.")
         self.condition.failed(ours)
         return ours

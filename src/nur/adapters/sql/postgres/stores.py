@@ -1,4 +1,4 @@
-"""PostgresStores: every store over one PostgreSQL database, which any number of processes share."""
+"""PostgresStores: all stores in one PostgreSQL database, which any number of processes may share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
-#: Connections of one process: it has as many transactions at once.
+#: Connections of one process, and so its concurrent transactions.
 POOL_SIZE = 8
 
 _UNSYNCED = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting = 'off'"
@@ -57,9 +57,9 @@ class PostgresStores(SqlStores):
         self._allow_unsynced = allow_unsynced
 
     async def open(self, now: datetime) -> None:
-        """Bring the schema up to date and connect. Leases and reservations of other processes stay theirs."""
+        """Migrate the schema and connect. Leases and reservations of other processes are left alone."""
         del now
-        self._folder.acquire()  # its other files: each server has a folder of its own
+        self._folder.acquire()  # for the files outside the database: each server needs its own folder
         try:
             self._runner.start(await asyncio.to_thread(self._connect), self._pool_size)
         except BaseException:
@@ -72,7 +72,7 @@ class PostgresStores(SqlStores):
         self._folder.release()
 
     def finish_upgrade(self) -> bool:
-        """Apply the steps of the schema that servers leave; returns whether there were any. Raises DataFolderInUse."""
+        """Apply the migrations that servers leave out. Returns whether there were any. Raises DataFolderInUse."""
         engine = make_engine(self._address, 2)
         try:
             return self._prepare(engine, finish=True)
@@ -84,7 +84,7 @@ class PostgresStores(SqlStores):
         event.listen(engine, "connect", self._presence.show)
         try:
             self._prepare(engine)
-            engine.connect().close()  # stays in the pool: from now on the others see this process
+            engine.connect().close()  # stays in the pool: from now on other processes see this one
         except BaseException:
             engine.dispose()
             raise
@@ -95,7 +95,7 @@ class PostgresStores(SqlStores):
             with engine.connect() as connection:
                 self._refuse_unsynced(connection)
             changed = migrations.migrate(engine, self._history, finish=finish)
-            engine.dispose()  # those connections may be older than the extension: they know no vectors
+            engine.dispose()  # connections made before the extension existed cannot read vectors
         except SQLAlchemyError as error:
             raise BadConfiguration(
                 f"DATABASE_URL: the database cannot be opened: {reason(error)}. Correct the address or start "
@@ -104,7 +104,7 @@ class PostgresStores(SqlStores):
         return changed
 
     def _refuse_unsynced(self, connection: Connection) -> None:
-        """What is acknowledged must survive a crash."""
+        """Raises BadConfiguration if a crash could lose acknowledged writes."""
         found = sorted(connection.execute(text(_UNSYNCED)).scalars())
         if found and not self._allow_unsynced:
             raise BadConfiguration(

@@ -48,7 +48,7 @@ def back_up(
 ) -> Manifest:
     """Copy the store as it is at one moment, check the copy, and write it to a new file, which is read again.
 
-    The file is there when it is whole and proven, else not at all. Writers are not held up. Raises NotFound,
+    The file appears only when it is complete and verified. Writers are not blocked. Raises NotFound,
     StoreUnusable, StoreFull, StoreDown.
     """
     files = StoreFiles(folder)
@@ -81,7 +81,7 @@ class _Steps:
 
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
-    """A folder beside the target that only we can read; what a killed backup of the same name left is gone."""
+    """A private folder next to the target; the leftovers of a killed backup of the same name are deleted."""
     folder = target.with_name(f".{target.name}.part")
     shutil.rmtree(folder, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)

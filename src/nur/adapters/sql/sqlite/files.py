@@ -126,7 +126,7 @@ class StoreFiles:
             )
 
     def _id_in_file(self) -> str | None:
-        """The id in the database, read without its log: SQLite would apply the log to whatever file is beside it."""
+        """The id in the database, read without its log: SQLite would apply the log to any file next to it."""
         address = f"{self.database.absolute().as_uri()}?mode=ro&immutable=1"
         try:
             with closing(sqlite3.connect(address, uri=True)) as database:

@@ -114,11 +114,11 @@ class Fts5LexicalIndex:
         """The chunks of the best `limit` pieces with any of the terms whose notes match the condition."""
         if not terms:
             return FoundByWords([], has_more=False)
-        asked = {"match": match_expression(terms)}
+        parameters = {"match": match_expression(terms)}
 
         def rank(wanted: int, where: ColumnElement[bool] | None = None) -> list[int]:
             best = _BEST if where is None else _BEST_MATCHING.where(where)
-            return [row.rowid >> PIECE_BITS for row in connection.execute(best, asked | {"wanted": wanted})]
+            return [row.rowid >> PIECE_BITS for row in connection.execute(best, parameters | {"wanted": wanted})]
 
         return best_chunks(connection, rank, where, limit)
 

@@ -65,7 +65,7 @@ def restore(
     other_store: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Restored:
-    """Check the backup, then put it in the place of the folder's store, which is kept beside it.
+    """Check the backup, then replace the folder's store with it; the previous store is kept next to it.
 
     Killed at any moment, the folder has its previous store, the restored one, or one that is refused with what to do:
     never an empty one. Raises DataFolderInUse, StoreForeign, StoreDamaged, StoreNewer, BadRequest.

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, LargeBina
 from nur.adapters.sql.columns import Moment, Vector
 from nur.adapters.sql.tables.schema import BIG_KEY, metadata
 
-#: What is counted is spread over so many rows: writes of different notes at the same time seldom wait for each other.
+#: Rows that each total is spread over, so that concurrent writes of different notes seldom wait for each other.
 TOTALS_ROWS = 16
 
 memory_note_chunks = Table(

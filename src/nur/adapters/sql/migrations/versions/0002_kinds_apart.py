@@ -1,4 +1,4 @@
-"""Keys and sources name a note within its kind; what a purge looks for is indexed."""
+"""Make keys and sources identify a note within its kind; index the columns that a purge queries."""
 
 import json
 
@@ -51,7 +51,7 @@ def upgrade() -> None:
 
 
 def _name_notes_by_source() -> None:
-    """The newest note of a source is known by it; an older one gets its public id for a key, so that none is lost."""
+    """Let a source identify its newest note; older ones get their public id as key, so that none is lost."""
     connection = op.get_bind()
     named: set[tuple[str, str | None, str]] = set()
     for row in connection.execute(NOTES).all():

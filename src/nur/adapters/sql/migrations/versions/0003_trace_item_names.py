@@ -1,4 +1,4 @@
-"""A trace's items are named as the search named them."""
+"""Store the ids that the search gave to a trace's items."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,7 +1,7 @@
-"""Search ranks pieces of chunks: their terms, offsets and vectors are stored, and each has its lexical row.
+"""Store pieces of chunks, which search ranks: their terms, offsets and vectors, and one lexical row each.
 
-What was stored of chunks cannot be turned into pieces here: every note is analysed again when the store is opened.
-Until then its chunks are found by their vectors.
+Pieces cannot be made here from the stored chunks: every note is analysed again when the store is opened. Until then its
+chunks are found only by their vectors.
 """
 
 import sqlalchemy as sa

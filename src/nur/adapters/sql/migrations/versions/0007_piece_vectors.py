@@ -1,4 +1,4 @@
-"""A model that is quick enough embeds pieces: their vectors stand beside their chunk's."""
+"""Store the vectors of pieces, which fast models embed, with their chunk's vector."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -7,7 +7,7 @@ from nur.adapters.sql.columns import Moment
 
 revision = "0010"
 down_revision = "0009"
-#: Programs with an older head do not work from here on.
+#: Programs with an older head do not work on this schema.
 oldest_program = "0010"
 
 

@@ -1,4 +1,4 @@
-"""Which process answers a call under an idempotency key."""
+"""Record which process handles the call of an idempotency key."""
 
 import sqlalchemy as sa
 from alembic import op

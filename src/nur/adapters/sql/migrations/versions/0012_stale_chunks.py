@@ -1,6 +1,7 @@
-"""PostgreSQL finds chunks that are not indexed by their partial index, whatever it expects to find there.
+"""Make PostgreSQL use the partial index to find chunks that are not indexed yet.
 
-It takes `indexed_revision <> revision` for true of nearly every row, and would read them all with every search.
+Its planner assumes that `indexed_revision <> revision` is true of nearly every row, and would read them all with every
+search.
 """
 
 from alembic import op
