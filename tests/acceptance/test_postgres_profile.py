@@ -118,9 +118,9 @@ async def test_the_vectors_of_a_model_have_an_index_of_their_own(open_door: Open
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"index": "flat", "database_url": "postgresql://nur@localhost/nur"}, "INDEX=flat follows the writes"),
+        ({"index": "flat", "database_url": "postgresql://nur@localhost/nur"}, "INDEX=flat sees only the writes"),
         ({"index": "pgvector"}, "INDEX=pgvector needs DATABASE_URL"),
-        ({"backup_dir": "backups", "database_url": "postgresql://nur@localhost/nur"}, "BACKUP_DIR copies a store"),
+        ({"backup_dir": "backups", "database_url": "postgresql://nur@localhost/nur"}, "BACKUP_DIR works with SQLite"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, str], says: str) -> None:
