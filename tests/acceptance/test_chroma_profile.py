@@ -14,7 +14,7 @@ from nur.domain.access import DEFAULT_TENANT
 from nur.domain.chunks import sha256
 from nur.domain.filters import NoteFilter
 from nur.entrypoints.cli.app import run
-from nur.services.search.retrieve import MIN_CANDIDATES
+from nur.retrieval.calibration import MIN_CANDIDATES
 from tests.callers import LOCAL_CALLER
 from tests.servers.chroma_server import ChromaProcess
 

@@ -30,6 +30,7 @@ class InMemoryVectorIndex:
 
     name = "in_memory"
     follows_commits = True
+    is_in_store = False
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

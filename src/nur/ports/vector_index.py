@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from nur.domain.filters import NoteFilter
@@ -41,6 +41,11 @@ class IndexOp:
     pooled: Floats | None = None  #: the note's pooled vector, if it has several chunks
 
 
+def newest(ops: Iterable[IndexOp]) -> list[IndexOp]:
+    """The operation with the highest revision of each note; of equal ones the last."""
+    return list({op.note_id: op for op in sorted(ops, key=lambda op: op.revision)}.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A chunk near the query."""
@@ -70,6 +75,11 @@ class VectorIndex(Protocol):
     @property
     def follows_commits(self) -> bool:
         """Whether `apply` is instant and in process, so that a write needs no outbox row."""
+        ...
+
+    @property
+    def is_in_store(self) -> bool:
+        """Whether it searches the store's own vectors, so that it finds each one from its commit on."""
         ...
 
     async def open(self) -> None:

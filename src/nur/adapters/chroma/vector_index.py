@@ -23,7 +23,7 @@ from nur.domain.errors import IndexDown, NurError
 from nur.domain.notes import ChunkKey, NoteId
 from nur.observability import metrics
 from nur.observability.events import EventLog
-from nur.ports.vector_index import IndexHealth, Neighbour
+from nur.ports.vector_index import IndexHealth, Neighbour, newest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +65,7 @@ class ChromaVectorIndex:
 
     name = "chroma"
     follows_commits = False
+    is_in_store = False
 
     def __init__(
         self,
@@ -213,14 +214,11 @@ class ChromaVectorIndex:
 
     def _apply(self, store: ChromaStore, ops: Sequence[IndexOp]) -> None:
         with self._write_lock:
-            newest: dict[NoteId, IndexOp] = {}
-            for op in ops:
-                if op.note_id not in newest or newest[op.note_id].revision <= op.revision:
-                    newest[op.note_id] = op
+            latest = newest(ops)
             existing: defaultdict[str, list[ExistingRecord]] = defaultdict(list)
-            for record in store.existing([str(note_id) for note_id in newest]):
+            for record in store.existing([str(op.note_id) for op in latest]):
                 existing[record.metadata["note_id"]].append(record)
-            current = [op for op in newest.values() if self._is_current(op, existing[str(op.note_id)])]
+            current = [op for op in latest if self._is_current(op, existing[str(op.note_id)])]
             self._write(store, current, [record for op in current for record in existing[str(op.note_id)]])
 
     def _is_current(self, op: IndexOp, existing: Sequence[ExistingRecord]) -> bool:

@@ -58,6 +58,7 @@ class FlatVectorIndex:
 
     name = "flat"
     follows_commits = True
+    is_in_store = False
 
     def __init__(
         self, dimensions: int, load: Load, fetch: Fetch, *, clock: Clock, executor: Executor | None = None

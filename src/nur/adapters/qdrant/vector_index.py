@@ -21,7 +21,7 @@ from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import IndexDown
 from nur.domain.notes import ChunkKey, NoteId
 from nur.observability.events import EventLog
-from nur.ports.vector_index import IndexHealth, Neighbour
+from nur.ports.vector_index import IndexHealth, Neighbour, newest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +55,7 @@ class QdrantVectorIndex:
 
     name = "qdrant"
     follows_commits = False
+    is_in_store = False
 
     def __init__(
         self,
@@ -94,8 +95,8 @@ class QdrantVectorIndex:
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
         """Apply idempotently: an older revision never overwrites a newer one. Raises IndexDown; then retry."""
-        for op in sorted(ops, key=lambda op: op.revision):
-            await self._run("apply", self._apply, self._collection(), op)
+        collection = self._collection()
+        await asyncio.gather(*(self._run("apply", self._apply, collection, op) for op in newest(ops)))
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown, IndexLost."""

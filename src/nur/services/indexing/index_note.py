@@ -31,10 +31,13 @@ class IndexNote:
     embedding_version: str
 
     async def __call__(self, note: Note) -> None:
-        """Apply the note as one operation; a deleted one is removed. Raises IndexDown."""
+        """Apply the note as it is; a deleted one is removed. Raises IndexDown."""
+        await self.index.apply([await self.operation(note)])
+
+    async def operation(self, note: Note) -> IndexOp:
+        """The operation that brings the index to the note's current state."""
         if note.status is not Status.ACTIVE:
-            await self.index.apply([removal(note)])
-            return
+            return removal(note)
         stored = await self.chunks.of_note(note.note_id)
         vectors = await self.vectors.of_chunks([one.chunk_key for one in stored], self.embedding_version)
         ready = [
@@ -42,7 +45,7 @@ class IndexNote:
             for one in stored
             if one.chunk_key in vectors
         ]
-        await self.index.apply([operation(note, ready)])
+        return operation(note, ready)
 
 
 def removal(note: Note) -> IndexOp:

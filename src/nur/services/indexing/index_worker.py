@@ -19,9 +19,9 @@ from nur.ports.vector_index import IndexOp
 from nur.services.notes.trash import PURGED
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-    from nur.domain.notes import Note
+    from nur.domain.notes import Note, NoteId
     from nur.ports.clock import Clock
     from nur.ports.notes import NoteStore
     from nur.ports.outbox import Job, Outbox
@@ -136,15 +136,16 @@ class IndexWorker:
         # A note that no search finds any more need not be embedded.
         alive = [note for note in notes.values() if note.note_id in to_index and is_alive(note, self.clock.now())]
         failed = await self.embed_missing(alive)
+        failed |= await self._index([job for job in jobs if job.note_id in to_index - failed.keys()], notes)
         await asyncio.gather(*(self._conclude(job, notes.get(job.note_id), failed.get(job.note_id)) for job in jobs))
 
     async def _conclude(self, job: Job, note: Note | None, failure: NurError | None) -> None:
-        """Do the job and close its row, or schedule a retry."""
+        """Close the job's row, once it is done, or schedule a retry."""
         try:
             if job.task is Task.DERIVE:
                 await self._derive(job, note)
             elif failure is None:
-                await self._index(job, note)
+                await self._close(job, note)
             elif isinstance(failure, Conflict):
                 await self.outbox.finish(
                     job, self.clock.now()
@@ -154,14 +155,35 @@ class IndexWorker:
         except NurError as error:
             await self._failed(job, error)
 
-    async def _index(self, job: Job, note: Note | None) -> None:
-        """Index the note's current state, whatever revision the job names. Raises IndexDown."""
+    async def _index(self, jobs: Sequence[Job], notes: Mapping[NoteId, Note]) -> dict[NoteId, NurError]:
+        """Index the notes' current state, whatever revision their jobs name; returns the failures by note.
+
+        All at once, since most of the cost is per request. If that fails, one by one: a note that the index refuses
+        does not hold up the others.
+        """
+        if not jobs:
+            return {}
+        try:
+            await self.index.apply(await asyncio.gather(*(self._operation(job, notes) for job in jobs)))
+            if any(job.note_id not in notes for job in jobs):
+                await self.index.scrub()
+        except NurError as error:
+            if len(jobs) == 1:
+                return {jobs[0].note_id: error}
+            failed: dict[NoteId, NurError] = {}
+            for job in jobs:
+                failed |= await self._index([job], notes)
+            return failed
+        return {}
+
+    async def _operation(self, job: Job, notes: Mapping[NoteId, Note]) -> IndexOp:
+        note = notes.get(job.note_id)
+        return IndexOp(job.note_id, PURGED) if note is None else await self.index_note.operation(note)
+
+    async def _close(self, job: Job, note: Note | None) -> None:
         if note is None:
-            await self.index.apply([IndexOp(job.note_id, PURGED)])
-            await self.index.scrub()
             await self.outbox.finish(job, self.clock.now())
             return
-        await self.index_note(note)
         # One transaction: an index that is emptied in between must not count as filled.
         await self.outbox.finish(job, self.clock.now(), indexed=note.revision)
         log.info("note_indexed", note=note.public_id, revision=note.revision)

@@ -32,6 +32,8 @@ STOPPED = "The process that rebuilt the index has stopped; servers and workers f
 CALL_ID = "rechunk"  #: of its writes, in the audit log
 PAGE = 200
 LOOK_EVERY_SECONDS = 0.1
+#: Counting reads every chunk: it pauses this many times as long as it took.
+PAUSE_PER_COUNT = 9
 
 
 class RebuildState(StrEnum):
@@ -140,8 +142,10 @@ class Rebuild:
                 await self.stores.index_marks.mark_all(self.embedding_version, self.clock.now())
         self.wake()
         while await self.stores.outbox.count_due(self.clock.now()):
+            started = self.clock.monotonic()
             await self._count()
-            await self.clock.sleep(LOOK_EVERY_SECONDS)
+            counting = self.clock.monotonic() - started
+            await self.clock.sleep(max(LOOK_EVERY_SECONDS, PAUSE_PER_COUNT * counting))
         await self._count()
 
     async def _count(self) -> None:

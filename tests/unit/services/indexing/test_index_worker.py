@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nur.adapters.sql.outbox import SqlOutbox
-from nur.domain.errors import EmbedderRefused
+from nur.domain.errors import EmbedderRefused, IndexDown
 from nur.domain.notes import Kind
 from nur.domain.search import Mode
 from nur.services.indexing import index_worker as work
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from nur.domain.notes import NoteId
+    from nur.ports.clock import Clock
     from nur.ports.embedder import Floats
     from nur.ports.outbox import Job
+    from nur.ports.vector_index import IndexOp
     from tests.note_world import World
     from tests.unit.services.conftest import OpenWorld
 
@@ -77,6 +80,49 @@ async def test_an_outage_of_the_index_embeds_nothing_twice(open_world: OpenWorld
     world.index.down = False
     await world.settle()
     assert await world.index.count() == world.embedder.embedded == stored.note.chunk_count
+
+
+class RefusingIndex(FailingIndex):
+    """Refuses one note, and with it everything in the same request."""
+
+    refused: NoteId | None = None
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.requests: list[int] = []  #: number of notes in each
+
+    async def apply(self, ops: Sequence[IndexOp]) -> None:
+        self.requests.append(len(ops))
+        if any(op.note_id == self.refused for op in ops):
+            raise IndexDown("The index refuses this note.")
+        await super().apply(ops)
+
+
+async def test_waiting_notes_are_indexed_in_one_request(open_world: OpenWorld) -> None:
+    world = await open_world()
+    index = RefusingIndex(world.clock)
+    world.use_index(index)
+    for number in range(5):
+        await world.add(f"Tea number {number}.")
+    await world.drain()
+    assert index.requests == [5]
+    assert await index.count() == 5
+
+
+async def test_a_note_that_the_index_refuses_does_not_hold_up_the_others(open_world: OpenWorld) -> None:
+    world = await open_world()
+    index = RefusingIndex(world.clock)
+    world.use_index(index)
+    for number in range(4):
+        await world.add(f"Tea number {number}.")
+    index.refused = (await world.add("Poison.")).note.note_id
+    await world.drain()
+    assert await index.count() == 4
+    assert (await world.stores.outbox.backlog(world.clock.now())).pending == 1
+
+    index.refused = None
+    await world.settle()
+    assert await index.count() == 5
 
 
 async def test_a_change_of_metadata_during_embedding_costs_no_second_call(open_world: OpenWorld) -> None:

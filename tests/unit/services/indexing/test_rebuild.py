@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -69,6 +69,30 @@ async def test_what_is_indexed_while_the_index_is_being_emptied_is_indexed_again
     await world.services.watch_index.look()  # it finds the loss and starts over
     await world.settle()
     await world.indexed_as_stored()
+
+
+class SlowlyCounted:
+    """Stores whose chunks take a second to count."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.vectors = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.stores, name)
+
+    async def count_missing(self, embedding_version: str) -> int:
+        self._world.clock.advance(1)
+        return await self._world.stores.vectors.count_missing(embedding_version)
+
+
+async def test_progress_is_counted_a_tenth_of_the_time(open_world: OpenWorld) -> None:
+    world = await open_world()
+    await world.add("Tea at four.")
+    world.services.rebuild.stores = SlowlyCounted(world)
+
+    await rebuilt(world)
+    assert 9 in world.clock.sleeps
 
 
 @pytest.mark.parametrize("follows", [True, False])
