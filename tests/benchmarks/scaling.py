@@ -1,24 +1,32 @@
 """Cost of each profile as the store grows: writing, searching, memory, disk, rebuilding, starting.
 
 `NUR_SCALING_CHUNKS=1000,10000 make bench NAMES=scaling` chooses the sizes; without it 1,000 chunks are measured.
-`NUR_SCALING_PROFILES=embedded,server` chooses profiles.
-CPU is the sum of this process and the engine's processes.
+`NUR_SCALING_PROFILES=embedded,server` chooses profiles. With `NUR_SCALING_STORE=folder`, an embedded store that this
+benchmark has filled, `nur migrate` copies it to each profile instead, and the figures of writes are of a few more.
+
+CPU is the sum of this process and the engine's processes. Memory of Nur is that of a new process, which opens the store
+and answers the same questions: this one also holds the texts that it stored.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import shutil
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from nur import bootstrap
+from nur.bootstrap.moving import move_store
 from nur.domain.filters import NoteFilter
 from nur.domain.search import SearchRequest
 from nur.settings import load
@@ -35,6 +43,10 @@ if TYPE_CHECKING:
     from tests.benchmarks.figures import Report
 
 SIZES = [int(size) for size in os.environ.get("NUR_SCALING_CHUNKS", "1000").split(",")]
+#: A store to start with, instead of writing one.
+STORE = os.environ.get("NUR_SCALING_STORE")
+#: Chunks written to such a store, with other texts than those it has.
+MORE_CHUNKS, MORE_SEED = 300, 100
 QUESTIONS = 40
 MEGABYTE = 1_000_000
 
@@ -46,6 +58,11 @@ class Profile:
     settings: dict[str, Any]
     folder: Path  #: where the engine keeps its data
     engine: Callable[[], list[psutil.Process]]
+
+    @property
+    def log(self) -> Path:
+        """Where PostgreSQL keeps its log, up to `max_wal_size` whatever the store holds."""
+        return self.folder / "pg_wal"
 
 
 @contextmanager
@@ -94,43 +111,93 @@ def test_scaling(report: Report) -> None:
 
 
 async def _measure(report: Report, name: str, profile: Profile, folder: Path, chunks: int) -> None:
-    settings = load(nur_data_dir=folder / "data", embeddings="local", **profile.settings)
-    async with bootstrap.running(settings) as services:
+    given = {"nur_data_dir": folder / "data", "embeddings": "local", **profile.settings}
+    empty = _size(profile.folder) - _size(profile.log)
+    if STORE is not None:
+        await _move(report, name, profile, STORE, given)
+    async with bootstrap.running(load(**given)) as services:
+        before = (await services.stores.chunks.statistics()).chunks
         wall, cpu = await _spent(profile, lambda: _filled(services, chunks))
         stored = (await services.stores.chunks.statistics()).chunks
-        report.add(f"{name}: write, wall per chunk", ms(wall / stored))
-        report.add(f"{name}: write, CPU per chunk", ms(cpu / stored))
+        report.add(f"{name}: write, wall per chunk", ms(wall / (stored - before)))
+        report.add(f"{name}: write, CPU per chunk", ms(cpu / (stored - before)))
         await _search(report, name, services, profile)
-        report.add(f"{name}: memory of Nur", psutil.Process().memory_info().rss / MEGABYTE, "MB")
         beside = sum(_memory(process) for process in profile.engine())
         if beside:
             report.add(f"{name}: memory of the engine", beside / MEGABYTE, "MB")
+    log = _size(profile.log)
+    report.add(f"{name}: disk per chunk", (_size(profile.folder) - log - empty) / stored / 1000, "kB")
+    if log:
+        report.add(f"{name}: log files", log / MEGABYTE, "MB")
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+        opened, memory = processes.submit(_opened, given).result()
+    report.add(f"{name}: open the store", opened, "s")
+    report.add(f"{name}: memory of Nur", memory / MEGABYTE, "MB")
+    async with bootstrap.running(load(**given)) as services:
         wall, cpu = await _spent(profile, services.rebuild)
-        report.add(f"{name}: rebuild the index", wall, "s")
-    report.add(f"{name}: disk per chunk", _size(profile.folder) / stored / 1000, "kB")
+        report.add(f"{name}: rebuild, wall", wall, "s")
+        report.add(f"{name}: rebuild, CPU", cpu, "s")
+
+
+def _opened(given: dict[str, Any]) -> tuple[float, int]:
+    """Seconds to open the store, and the memory of this process after some searches."""
+    return asyncio.run(_open(given))
+
+
+async def _open(given: dict[str, Any]) -> tuple[float, int]:
+    logging.disable(logging.INFO)
     started = time.perf_counter()
-    async with bootstrap.running(settings):
-        report.add(f"{name}: open the store", time.perf_counter() - started, "s")
+    async with bootstrap.running(load(**given)) as services:
+        seconds = time.perf_counter() - started
+        for request in _requests():
+            await services.search(request)
+        return seconds, int(psutil.Process().memory_info().rss)
+
+
+async def _move(report: Report, name: str, profile: Profile, source: str, given: dict[str, Any]) -> None:
+    """Copy a store to the profile's database, and start once, which builds the index."""
+    if "database_url" not in given:
+        shutil.copytree(source, given["nur_data_dir"])
+        return
+    settings, target = load(nur_data_dir=source, embeddings="local"), given["database_url"]
+    wall, cpu = await _spent(profile, lambda: asyncio.to_thread(move_store, settings, target, lambda *_: None))
+    report.add(f"{name}: move, wall", wall, "s")
+    report.add(f"{name}: move, CPU", cpu, "s")
+    started = time.perf_counter()
+    async with bootstrap.running(load(**given)) as services:
+        await _indexed(services)
+    report.add(f"{name}: first start after the move", time.perf_counter() - started, "s")
 
 
 async def _filled(services: Services, chunks: int) -> None:
     """Everything stored and in the index."""
-    await store.fill(services, store.Sizes(chunks))
+    if STORE is None:
+        await store.fill(services, store.Sizes(chunks))
+    else:
+        await store.fill(services, store.Sizes(MORE_CHUNKS), MORE_SEED)
+    await _indexed(services)
+
+
+async def _indexed(services: Services) -> None:
     while (await services.stores.outbox.backlog(services.clock.now())).pending:
         await services.clock.sleep(0.1)
 
 
 async def _search(report: Report, name: str, services: Services, profile: Profile) -> None:
-    where = NoteFilter(tenant=LOCAL_CALLER.tenant)
     walls, cpus = [], []
-    for question in store.questions(QUESTIONS + 5):
-        request = SearchRequest(query=question, caller=LOCAL_CALLER, where=where)
+    for request in _requests():
         wall, cpu = await _spent(profile, lambda asked=request: services.search(asked))  # type: ignore[misc]
         walls.append(wall)
         cpus.append(cpu)
     report.add(f"{name}: search, wall", median_ms(walls[5:]))
     # The mean: the clock of another process ticks in steps of 10 ms.
     report.add(f"{name}: search, CPU", ms(sum(cpus[5:]) / QUESTIONS))
+
+
+def _requests() -> list[SearchRequest]:
+    where = NoteFilter(tenant=LOCAL_CALLER.tenant)
+    questions = store.questions(QUESTIONS + 5)
+    return [SearchRequest(query=question, caller=LOCAL_CALLER, where=where) for question in questions]
 
 
 async def _spent(profile: Profile, work: Callable[[], Any]) -> tuple[float, float]:

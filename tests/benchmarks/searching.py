@@ -11,6 +11,7 @@ from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import SearchRequest, SearchResult
 from nur.ports.chunks import UNKNOWN
+from nur.retrieval.calibration import MIN_CANDIDATES
 from nur.retrieval.currency.order import CurrentFirst, by_rules
 from nur.retrieval.currency.utterances import MAX_UTTERANCES
 from nur.retrieval.ranking.grouping import best_notes, fold_duplicates
@@ -18,7 +19,6 @@ from nur.retrieval.ranking.queries import candidate_terms, query_terms
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
 from nur.services.search.rerank import Reranked
-from nur.services.search.retrieve import MIN_CANDIDATES
 from nur.services.search.search_log import SearchRun
 from tests.benchmarks import store
 from tests.benchmarks.figures import median_ms, ms, percentile

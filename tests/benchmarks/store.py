@@ -64,7 +64,7 @@ async def opened(**settings: Any) -> AsyncIterator[Services]:
 
 
 async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
-    """Store everything, some writes at a time."""
+    """Store everything, some writes at a time. Another seed adds other notes."""
     short = baselines.english_documents(sizes.memories + sizes.turns, words=60, seed=seed)
     text = baselines.english_text(sizes.documents * DOCUMENT_CHARS, seed=seed + 1)
     writes: list[Coroutine[Any, Any, object]] = [remember(services, content) for content in short[: sizes.memories]]
@@ -73,7 +73,7 @@ async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
         role = "user" if turn % 2 == 0 else "assistant"
         writes.append(
             services.append_turn(
-                f"conversation-{conversation}",
+                f"conversation-{seed}-{conversation}",
                 turn,
                 role=role,
                 content=content,
@@ -83,7 +83,7 @@ async def fill(services: Services, sizes: Sizes, seed: int = 0) -> None:
         )
     for number in range(sizes.documents):
         content = text[number * DOCUMENT_CHARS : (number + 1) * DOCUMENT_CHARS]
-        meta = NoteMetadata(type="doc", source_system="bench", source_id=str(number), title=f"Document {number}")
+        meta = NoteMetadata(type="doc", source_system="bench", source_id=f"{seed}-{number}", title=f"Document {number}")
         writes.append(services.ingest(content, meta, Protection(), caller=LOCAL_CALLER, on_failure=REJECT))
     gate = asyncio.Semaphore(CONCURRENT_WRITES)
 

@@ -119,6 +119,7 @@ class CandidateQuery:
     compare_found: bool = True  #: compute cosines of lexical candidates too
     with_model_vectors: bool = False  #: read the piece vectors made by the store's embedding model
     not_indexed: frozenset[ChunkKey] = frozenset()  #: chunks missing from the index before it was queried
+    index_is_complete: bool = False  #: the index has every committed vector: none is compared one by one
     compare_all: bool = False  #: scan every vector that matches the filter, not only those not indexed yet
     max_compared: int = 0  #: maximum vectors in the exact scan
     embedding_version: str = ""
@@ -159,7 +160,12 @@ class ChunkStore(Protocol):
         ...
 
     async def look_up(
-        self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
+        self,
+        after: int,
+        limit: int,
+        terms_of: Callable[[Sequence[StoredWord]], Sequence[str]],
+        *,
+        with_not_indexed: bool = True,
     ) -> CorpusStatistics:
         """Return the statistics for the terms that `terms_of` selects, and the chunks that are not indexed yet.
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from nur.domain.derivations import Derivation, TimeRow
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
+from nur.ports.chunks import AskedWindow
 from tests.store_notes import (
     ALL,
     OTHER_EMBEDDING,
@@ -30,7 +33,10 @@ from tests.store_notes import (
 from tests.store_queries import by_words, found_keys, index_at, keys_of, views
 
 if TYPE_CHECKING:
+    from nur.domain.notes import NoteId
     from nur.ports.stores import Stores
+
+DAY = timedelta(days=1)
 
 
 # Lexical candidates
@@ -206,7 +212,25 @@ async def test_each_ranker_gives_its_best_up_to_the_limit(stores: Stores) -> Non
     two = await stores.chunks.candidates(a_query(vector=vector_of("tea"), limit=2))
 
     assert (len(all_of_them.views), all_of_them.has_more) == (4, False)
-    assert ([view.note_id for view in two.views], two.has_more) == ([note.note_id for note in near[:2]], True)
+    assert ({view.note_id for view in two.views}, two.has_more) == ({note.note_id for note in near[:2]}, True)
+
+
+async def test_the_latest_chunks_said_in_a_window_or_naming_a_time_in_it_are_candidates(stores: Stores) -> None:
+    first = START.toordinal()
+    windows = [AskedWindow(first + n, first + n + 1, START + n * DAY, START + (n + 1) * DAY) for n in (0, 2)]
+    names = Derivation("note_times", 1, [TimeRow(0, 3, first, first + 1)])
+    said = {}
+    for days in (-1, 0, 0.5, 1, 2, 3, 4):
+        note = a_note(text := f"Tea on day {days}.", occurred_at=START + days * DAY)
+        said[days] = note.note_id
+        await write(stores, replace(creation(note, text), derived=[names] if days == 4 else []))
+
+    async def latest(limit: int) -> list[NoteId]:
+        found = await stores.chunks.candidates(a_query(windows=windows, limit=limit))
+        return [view.note_id for view in found.views]
+
+    assert set(await latest(10)) == {said[days] for days in (0, 0.5, 2, 4)}
+    assert set(await latest(2)) == {said[2], said[4]}
 
 
 async def test_what_an_index_found_by_words_is_added_to_what_the_lexical_rows_find(stores: Stores) -> None:

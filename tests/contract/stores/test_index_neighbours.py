@@ -119,6 +119,17 @@ async def test_an_index_misses_nothing_that_it_was_never_told(stores: Stores) ->
     assert len(found.views) == 2
 
 
+async def test_nothing_is_compared_one_by_one_if_the_index_has_every_committed_vector(stores: Stores) -> None:
+    _, held = await indexed(stores, "Tea at four.")
+    await store(stores, "Tea at five.")
+    query = a_query(vector=vector_of("tea"), neighbours=[held])
+
+    assert len((await stores.chunks.candidates(query)).views) == 2
+    assert len((await stores.chunks.candidates(replace(query, index_is_complete=True))).views) == 1
+    assert (await stores.chunks.look_up(0, 0, lambda _: [])).not_indexed
+    assert not (await stores.chunks.look_up(0, 0, lambda _: [], with_not_indexed=False)).not_indexed
+
+
 async def test_a_chunk_that_is_indexed_while_a_search_runs_is_compared_all_the_same(stores: Stores) -> None:
     """The index answered before it had the chunk; the snapshot is taken later."""
     _, held = await indexed(stores, "Tea at four.")

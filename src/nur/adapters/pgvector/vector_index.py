@@ -73,6 +73,7 @@ class PgVectorIndex:
 
     name = "pgvector"
     follows_commits = True
+    is_in_store = True
 
     def __init__(self, run: Runner, *, dimensions: int, embedding_version: str, clock: Clock) -> None:
         self.run = run
@@ -106,8 +107,10 @@ class PgVectorIndex:
         """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown."""
         if limit <= 0 or not vector.any():
             return []
+        # Only a transaction can have a setting of its own.
+        read = self.run.read if _rescored(limit) > MIN_RESCORED else self.run.read_one
         try:
-            return await self.run.read(self._nearest, vector, where, limit)
+            return await read(self._nearest, vector, where, limit)
         except StoreDown as error:
             raise IndexDown(str(error)) from error
 
@@ -156,7 +159,7 @@ class PgVectorIndex:
         )
 
     def _nearest(self, connection: Connection, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
-        rescored = min(max(MIN_RESCORED, RESCORED_PER_HIT * limit), MAX_RESCORED)
+        rescored = _rescored(limit)
         if rescored > MIN_RESCORED:
             connection.execute(_SET_EF_SEARCH, {"rescored": str(rescored)})
         values = {"query": vector, "now": self._clock.now()}
@@ -198,6 +201,11 @@ class PgVectorIndex:
     def _count(self, connection: Connection) -> int:
         statement = select(func.count()).select_from(note_chunk_embeddings).where(self._of_version)
         return connection.execute(statement).scalar_one()
+
+
+def _rescored(limit: int) -> int:
+    """Number of candidates to rescore."""
+    return min(max(MIN_RESCORED, RESCORED_PER_HIT * limit), MAX_RESCORED)
 
 
 def _distance(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[float]:

@@ -137,8 +137,8 @@ def to_compare(connection: Connection, query: CandidateQuery) -> tuple[list[Chun
 
     Includes chunks that were indexed after the index answered and before this snapshot: neither would find them.
     """
-    selections: list[ColumnElement[bool]] = [true()]
-    if not query.compare_all:
+    selections: list[ColumnElement[bool]] = [true()] if query.compare_all else []
+    if not query.compare_all and not query.index_is_complete:
         stale = not_indexed(connection)
         late = query.not_indexed - stale
         selections = [_among(connection, stale)] if stale else []

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, or_, select
 
-from nur.adapters.sql.filters import chunks_matching
+from nur.adapters.sql.filters import chunks_matching, notes_matching
 from nur.adapters.sql.tables import audit_log, derivations, memory_note_chunks, memory_notes, note_times
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from nur.adapters.sql.lexical_index import LexicalIndex
     from nur.ports.chunks import AskedWindow, CandidateQuery, ScoringView
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _notes, _chunks, _times, _derived = memory_notes.c, memory_note_chunks.c, note_times.c, derivations.c
 _NAMING = note_times.join(derivations, _derived.derivation_id == _times.derivation_id)
 _IN_CHUNK = and_(_times.start_char >= _chunks.start_offset, _times.start_char < _chunks.end_offset)
+_LATEST = (
+    select(_chunks.chunk_key, _notes.occurred_at)
+    .join(memory_notes, _notes.note_id == _chunks.note_id)
+    .order_by(_notes.occurred_at.desc(), _chunks.chunk_key)
+)
 
 _audit = audit_log.c
 
@@ -37,14 +43,19 @@ def by_time(connection: Connection, lexical_index: LexicalIndex, query: Candidat
     worded = lexical_index.search(connection, query.terms, matching, query.limit).chunks
     if len(worded) >= query.limit:
         return list(worded)
-    latest = (
-        select(_chunks.chunk_key)
-        .join(memory_notes, _notes.note_id == _chunks.note_id)
-        .where(matching)
-        .order_by(_notes.occurred_at.desc(), _chunks.chunk_key)
-        .limit(query.limit - len(worded))
-    )
-    return [*worded, *map(ChunkKey, connection.execute(latest).scalars())]
+    return [*worded, *_latest(connection, query, query.limit - len(worded))]
+
+
+def _latest(connection: Connection, query: CandidateQuery, limit: int) -> list[ChunkKey]:
+    """The latest chunks said in a window or naming a time in one.
+
+    By one statement each: with both conditions in one, the database reads all notes that were said later.
+    """
+    said = _LATEST.where(notes_matching(query.where, query.now), _said_between(query.windows))
+    naming = _LATEST.where(chunks_matching(query.where, query.now), _notes.note_id.in_(_naming_notes(query.windows)))
+    found = {row.chunk_key: row.occurred_at for one in (said, naming) for row in connection.execute(one.limit(limit))}
+    by_key = sorted(found)
+    return [ChunkKey(key) for key in sorted(by_key, key=found.__getitem__, reverse=True)[:limit]]
 
 
 def in_window(
@@ -87,8 +98,17 @@ def _naming(
 
 
 def _in_windows(windows: Sequence[AskedWindow]) -> ColumnElement[bool]:
-    naming = select(_derived.note_id).select_from(_NAMING).where(or_(*map(_names, windows)))
-    return or_(*map(_said_in, windows), _notes.note_id.in_(naming))
+    return or_(*map(_said_in, windows), _notes.note_id.in_(_naming_notes(windows)))
+
+
+def _naming_notes(windows: Sequence[AskedWindow]) -> Select[UUID]:
+    return select(_derived.note_id).select_from(_NAMING).where(or_(*map(_names, windows)))
+
+
+def _said_between(windows: Sequence[AskedWindow]) -> ColumnElement[bool]:
+    """Said in one of the windows. The bounds of all of them let the database start and stop there."""
+    first, last = min(one.said_from for one in windows), max(one.said_until for one in windows)
+    return and_(_notes.occurred_at >= first, _notes.occurred_at < last, or_(*map(_said_in, windows)))
 
 
 def _said_in(window: AskedWindow) -> ColumnElement[bool]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Select, cast, func, select
+from sqlalchemy import Select, select
 
 from nur.adapters.sql.filters import chunks_matching, one_of
+from nur.adapters.sql.lexical_index import read_totals
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
@@ -18,11 +19,7 @@ from nur.adapters.sql.mapping import (
     to_chunk,
     to_chunk_with_note,
 )
-from nur.adapters.sql.tables import (
-    lexical_totals,
-    memory_note_chunks,
-    memory_notes,
-)
+from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.ports.chunks import CandidateSet, CorpusStatistics
 from nur.retrieval.ranking.grouping import lookalikes
 
@@ -43,15 +40,9 @@ from nur.adapters.sql.candidates import candidates, candidates_of, not_indexed
 
 _chunks = memory_note_chunks.c
 _notes = memory_notes.c
-_totals = lexical_totals.c
 
 # Built once: building a statement of fifty columns takes longer than running it.
 _SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).select_from(WITH_PIECES)
-_TOTALS = select(
-    cast(func.coalesce(func.sum(_totals.chunks), 0), BigInteger).label("chunks"),
-    cast(func.coalesce(func.sum(_totals.pieces), 0), BigInteger).label("pieces"),
-    cast(func.coalesce(func.sum(_totals.terms), 0), BigInteger).label("terms"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +57,15 @@ class SqlChunkStore:
         return await self.run.read(statistics, self.lexical_index, terms)
 
     async def look_up(
-        self, after: int, limit: int, terms_of: Callable[[Sequence[StoredWord]], Sequence[str]]
+        self,
+        after: int,
+        limit: int,
+        terms_of: Callable[[Sequence[StoredWord]], Sequence[str]],
+        *,
+        with_not_indexed: bool = True,
     ) -> CorpusStatistics:
         """Counts over everything stored, and for the terms that `terms_of` chooses from words stored after `after`."""
-        return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of)
+        return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of, with_not_indexed)
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """The candidates of a question, and the full chunks of those that have equal terms."""
@@ -97,7 +93,8 @@ class SqlChunkStore:
 
         A chunk that was replaced is represented by its note's first chunk.
         """
-        return await self.run.read(_show, chunks, where, now, with_neighbours=with_neighbours, with_texts=with_texts)
+        read = self.run.read if with_neighbours or with_texts else self.run.read_one
+        return await read(_show, chunks, where, now, with_neighbours=with_neighbours, with_texts=with_texts)
 
     async def of_note(self, note_id: NoteId) -> list[StoredChunk]:
         """A note's chunks, in order."""
@@ -106,8 +103,8 @@ class SqlChunkStore:
 
 def statistics(connection: Connection, lexical_index: LexicalIndex, terms: Sequence[str]) -> CorpusStatistics:
     """Counts over everything stored, and for these terms."""
-    totals = connection.execute(_TOTALS).one()
-    frequencies = lexical_index.frequencies(connection, terms, totals.pieces)
+    totals = read_totals(connection)
+    frequencies = lexical_index.frequencies(connection, terms, totals)
     return CorpusStatistics(totals.chunks, totals.pieces, totals.terms, frequencies)
 
 
@@ -117,9 +114,10 @@ def _look_up(
     after: int,
     limit: int,
     terms_of: Callable[[Sequence[StoredWord]], Sequence[str]],
+    with_not_indexed: bool,
 ) -> CorpusStatistics:
     counted = statistics(connection, lexical_index, terms_of(lexical_index.words(connection, after, limit)))
-    return replace(counted, not_indexed=not_indexed(connection))
+    return replace(counted, not_indexed=not_indexed(connection)) if with_not_indexed else counted
 
 
 def read_candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:

@@ -29,7 +29,7 @@ _derived = derivations.c
 _notes = memory_notes.c
 
 # Built once: building a statement costs more than running it.
-_INSERT = insert(derivations).returning(_derived.derivation_id)
+_INSERT = insert(derivations).returning(_derived.derivation_id, sort_by_parameter_order=True)
 _INSERT_ROWS = {table.name: insert(table) for table in (fingerprint_bands, note_statements, note_times)}
 _DROP = delete(derivations).where(_derived.note_id == bindparam("of_note"))
 _CARRY_OVER = (
@@ -69,9 +69,11 @@ class SqlFingerprintStore:
 
 def add(connection: Connection, note: Note, derived: Sequence[Derivation], now: datetime) -> None:
     """Insert derived rows of a note that has none of these derivers yet."""
-    for one in derived:
-        row = {"note_id": note.note_id, "deriver": one.deriver, "version": one.version, "revision": note.revision}
-        key = connection.execute(_INSERT, {**row, "derived_at": now}).scalar_one()
+    if not derived:
+        return
+    of_note = {"note_id": note.note_id, "revision": note.revision, "derived_at": now}
+    rows = [{**of_note, "deriver": one.deriver, "version": one.version} for one in derived]
+    for one, key in zip(derived, connection.execute(_INSERT, rows).scalars().all(), strict=True):
         if one.rows:
             connection.execute(_INSERT_ROWS[one.deriver], [{"derivation_id": key, **asdict(row)} for row in one.rows])
 

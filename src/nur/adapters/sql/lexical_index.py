@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from sqlalchemy import select
+from sqlalchemy import BigInteger, cast, func, select
 
 from nur.adapters.sql.filters import one_of
-from nur.adapters.sql.tables import memory_note_chunks, memory_notes
+from nur.adapters.sql.tables import lexical_totals, memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ COMMON = 256
 #: This many times the wanted pieces are ranked before filtering: filtering every piece that contains a word costs more
 #: than ranking it. If too few of them match, all pieces are filtered.
 UNFILTERED = 4
+#: Least number of the looked-up terms that a chunk must share with a text.
+MIN_SHARED_TERMS = 2
 
 _chunks = memory_note_chunks.c
 _MATCHING = (
@@ -30,6 +32,27 @@ _MATCHING = (
     .select_from(memory_note_chunks)
     .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
 )
+_TOTALS = select(
+    *(
+        cast(func.coalesce(func.sum(lexical_totals.c[name]), 0), BigInteger).label(name)
+        for name in ("chunks", "pieces", "terms")
+    ),
+    func.coalesce(select(func.max(_chunks.chunk_key)).scalar_subquery(), 0).label("last_chunk"),
+)
+
+
+class Totals(NamedTuple):
+    """Counts over everything stored."""
+
+    chunks: int
+    pieces: int
+    terms: int  #: term occurrences in all pieces
+    last_chunk: int = 0  #: the largest chunk key; 0 without chunks
+
+
+def read_totals(connection: Connection) -> Totals:
+    """The counts now."""
+    return Totals._make(connection.execute(_TOTALS).one())
 
 
 class FoundByWords(NamedTuple):
@@ -74,8 +97,8 @@ class LexicalIndex(Protocol):
         """
         ...
 
-    def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
-        """Counts of each term among `pieces` pieces, to within 1 %; unknown terms are left out."""
+    def frequencies(self, connection: Connection, terms: Sequence[str], totals: Totals) -> dict[str, TermFrequency]:
+        """Counts of each term among all pieces, to within 1 %; unknown terms are left out."""
         ...
 
     def optimize(self, connection: Connection) -> None:

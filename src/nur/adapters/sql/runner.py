@@ -60,6 +60,10 @@ class Runner(Protocol):
         """Run a query over one consistent snapshot. Raises StoreDown, StoreDamaged."""
         ...
 
+    async def read_one(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a query whose statements need no common snapshot, mostly a single one. Raises StoreDown, StoreDamaged."""
+        ...
+
     async def write(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a write; returns when it is committed and synced. Raises Conflict, StoreDown, StoreDamaged."""
         ...

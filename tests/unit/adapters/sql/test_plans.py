@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,9 +21,11 @@ from nur.adapters.sql import (
     outbox,
     vectors,
 )
+from nur.adapters.sql.chunk_times import by_time
 from nur.adapters.sql.sqlite.lexical_index import Fts5LexicalIndex
 from nur.adapters.sql.sqlite.threads import make_engine
 from nur.domain.notes import ChunkKey, Kind
+from nur.ports.chunks import AskedWindow
 from nur.ports.vector_index import Neighbour
 from tests.store_notes import ALL, EMBEDDING, START, a_note, a_query, at, creation, vector_of
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 MEMORIES = replace(ALL, kinds=frozenset({Kind.MEMORY}))
 KEYS = [ChunkKey(key) for key in range(200)]  #: as many as a search reads: of two keys, SQLite thinks otherwise
 NOTE_ID = a_note().note_id
+MONTH = AskedWindow(START.toordinal(), START.toordinal() + 30, START, START + timedelta(days=30))
 LEXICAL = Fts5LexicalIndex()
 QUERY = a_query(
     where=MEMORIES,
@@ -50,6 +54,7 @@ READS: dict[str, Callable[[Connection], object]] = {
     "a note by its public id": lambda connection: notes._get(connection, "default", "mem_1"),
     "a note by its identity": lambda connection: notes._by_identity(connection, "default", "i"),
     "candidates": lambda connection: candidates.candidates(connection, LEXICAL, QUERY),
+    "the latest of a month": lambda connection: by_time(connection, LEXICAL, replace(QUERY, windows=[MONTH])),
     "everything compared": lambda connection: candidates.to_compare(connection, replace(QUERY, where=ALL)),
     "the chunks of one note": lambda connection: candidates.candidates_of(connection, NOTE_ID, QUERY),
     "scoring views": lambda connection: candidates.scoring_views(connection, KEYS, MEMORIES, START),

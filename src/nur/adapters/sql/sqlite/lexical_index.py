@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Float, bindparam, column, func, select, table, text
 
-from nur.adapters.sql.lexical_index import CommonTerms, FoundByWords, best_chunks
+from nur.adapters.sql.lexical_index import MIN_SHARED_TERMS, CommonTerms, FoundByWords, best_chunks
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
+
+    from nur.adapters.sql.lexical_index import Totals
 
 #: Everything but spaces and control characters belongs to a term: combining marks, dots, plus signs.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
@@ -63,8 +65,6 @@ def _quoted(term: str) -> str:
 
 #: Most pieces per term, the newest, that are read to find texts that share it.
 NEWEST = 32
-#: Least number of the looked-up terms that a piece must contain.
-MIN_SHARED_TERMS = 2
 #: Most terms that are cached with their number of pieces.
 SEEN_TERMS = 50_000
 _NEWEST_WITH = "SELECT rowid FROM piece_terms WHERE piece_terms MATCH ? ORDER BY rowid DESC LIMIT ?"
@@ -159,9 +159,9 @@ class Fts5LexicalIndex:
         self._stored_words.update(word.term for word in found)
         return found
 
-    def frequencies(self, connection: Connection, terms: Sequence[str], pieces: int) -> dict[str, TermFrequency]:
-        """Counts of each term among `pieces` pieces; unknown terms are left out."""
-        if self._changed > STALE_SHARE * pieces:
+    def frequencies(self, connection: Connection, terms: Sequence[str], totals: Totals) -> dict[str, TermFrequency]:
+        """Counts of each term among all pieces; unknown terms are left out."""
+        if self._changed > STALE_SHARE * totals.pieces:
             self._common.forget()
             self._changed = 0
         return self._common.frequencies(terms, partial(_count, connection))

@@ -252,6 +252,10 @@ class SqliteRunner:
         """Run a query over one consistent snapshot."""
         return await self._readers.run(lambda connection: body(connection, *args, **kwargs))
 
+    async def read_one(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a query; a snapshot costs nothing here."""
+        return await self.read(body, *args, **kwargs)
+
     async def write(self, body: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a write; returns when it is committed and synced."""
         return await self._writer.run(lambda connection: body(connection, *args, **kwargs))

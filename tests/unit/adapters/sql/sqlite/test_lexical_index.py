@@ -11,12 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, create_engine
 
-from nur.adapters.sql.lexical_index import COMMON
+from nur.adapters.sql.lexical_index import COMMON, Totals
 from nur.adapters.sql.sqlite.lexical_index import CREATE, Fts5LexicalIndex, match_expression
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def of(pieces: int) -> Totals:
+    """A store of so many pieces."""
+    return Totals(chunks=pieces, pieces=pieces, terms=pieces)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +91,7 @@ def test_a_rare_term_is_counted_each_time(connection: Connection) -> None:
     lexical_index = Fts5LexicalIndex()
     for stored in range(1, 4):
         add(lexical_index, connection, stored, 1, "tea")
-        assert lexical_index.frequencies(connection, ["tea"], 100_000)["tea"] == (stored, stored)
+        assert lexical_index.frequencies(connection, ["tea"], of(100_000))["tea"] == (stored, stored)
 
 
 def test_a_common_terms_count_lags_by_a_hundredth_at_most(connection: Connection) -> None:
@@ -95,7 +100,7 @@ def test_a_common_terms_count_lags_by_a_hundredth_at_most(connection: Connection
     stored = 10 * COMMON
     for chunk in range(stored + 1, stored + 200):
         lexical_index.add(connection, {ChunkKey(chunk): ["tea tea"]}, {})
-        found = lexical_index.frequencies(connection, ["tea"], chunk)["tea"]
+        found = lexical_index.frequencies(connection, ["tea"], of(chunk))["tea"]
         assert chunk * 0.99 <= found.pieces + 1 <= chunk + 1
         assert found.occurrences == 2 * found.pieces
 
@@ -103,6 +108,6 @@ def test_a_common_terms_count_lags_by_a_hundredth_at_most(connection: Connection
 def test_a_common_term_that_goes_is_forgotten(connection: Connection) -> None:
     lexical_index = Fts5LexicalIndex()
     add(lexical_index, connection, 1, COMMON, "tea")
-    assert lexical_index.frequencies(connection, ["tea"], COMMON)["tea"].pieces == COMMON
+    assert lexical_index.frequencies(connection, ["tea"], of(COMMON))["tea"].pieces == COMMON
     lexical_index.remove(connection, {ChunkKey(key): 1 for key in range(1, COMMON + 1)})
-    assert lexical_index.frequencies(connection, ["tea"], 0) == {}
+    assert lexical_index.frequencies(connection, ["tea"], of(0)) == {}
