@@ -14,11 +14,8 @@ lists this takes seconds.
 from __future__ import annotations
 
 import gzip
-import json
 import sys
 import unicodedata
-from collections import Counter
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -32,6 +29,7 @@ from nur.adapters.sentences.unigram import Unigrams
 from nur.adapters.sentences.universal import UniversalEncoder
 from nur.retrieval.text.function_words import ENGLISH, FUNCTION_WORDS
 from release.word_lists import read_all
+from release.word_shares import LANGUAGES, word_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,9 +37,7 @@ if TYPE_CHECKING:
     from nur.ports.embedder import Floats
 
 OUTPUT = Path(__file__).parent.parent / "src/nur/data/english_words.tsv.gz"
-#: Languages with a word list. Other languages have only the words that are one token of the model.
-LANGUAGES = "fr de es it pt nl ru ar".split()
-MAX_WORDS = 12_000  #: per list
+MAX_WORDS = 12_000  #: per list; languages without one have only the words that are one token of the model
 MAX_ENGLISH = 15_000
 TARGETS = 2  #: English words per word
 
@@ -65,7 +61,7 @@ _PLAIN = regex.compile(r"[a-z]{3,}")
 
 def main(kept: Path | None = None) -> None:
     """Write the table: the words of the model, then the listed words, which win."""
-    shares = {language: _shares(language) for language in ("en", *LANGUAGES)}
+    shares = {language: word_shares(language) for language in ("en", *LANGUAGES)}
     if kept and kept.exists():
         table = _unpacked(kept.read_bytes())
     else:
@@ -111,16 +107,6 @@ def _whole_words(tokens: Unigrams) -> Mapping[str, str]:
     pieces = [piece[1:] for piece, number in tokens.ids.items() if number >= 0 and piece.startswith("▁")]
     titles = {piece.lower(): piece for piece in pieces if piece.istitle() and _is_word(piece.lower())}
     return titles | {piece: piece for piece in pieces if piece.islower() and _is_word(piece)}
-
-
-def _shares(language: str) -> Mapping[str, float]:
-    """Relative frequency of each word, most common first."""
-    packed = resources.files("spellchecker").joinpath("resources", f"{language}.json.gz").read_bytes()
-    counts: Counter[str] = Counter()
-    for word, count in json.loads(gzip.decompress(packed)).items():
-        counts[word.lower()] += count
-    total = counts.total()
-    return {word: count / total for word, count in counts.most_common()}
 
 
 def _is_word(word: str) -> bool:

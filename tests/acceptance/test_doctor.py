@@ -79,7 +79,7 @@ async def test_what_was_given_up_is_named_with_its_error(tmp_path: Path) -> None
     folder = tmp_path / "given-up"
     stores = SqliteStores(folder)
     await stores.open(SystemClock().now())
-    await stores.facts.set_if_absent("embedding_version", "local:wordllama-l2-supercat:256")
+    await stores.facts.set_if_absent("embedding_version", "local:wordllama-l2-supercat-2:256")
     given = creation(a_note(), embedded=False)
     not_analysed = [replace(chunk, pieces=b"", atoms=b"") for chunk in given.chunks]
     note = await write(stores, replace(given, chunks=not_analysed))
@@ -153,7 +153,7 @@ def test_a_stopped_servers_store_is_read_without_touching_it(tmp_path: Path) -> 
     before = sorted(path.name for path in folder.iterdir())
     code, checks = doctor(folder, OPENAI_API_KEY="sk-new")
     assert code == 1
-    assert checks["store's model"]["detail"] == "local:wordllama-l2-supercat:256"
+    assert checks["store's model"]["detail"] == "local:wordllama-l2-supercat-2:256"
     assert checks["OPENAI_API_KEY"]["result"] == "note"
     assert sorted(path.name for path in folder.iterdir()) == before
 

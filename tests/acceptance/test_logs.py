@@ -107,7 +107,7 @@ async def test_a_local_model_logs_what_it_is_asked_for_too(open_without_jobs: Op
         await nur.data("memory_store", content="The river is high", type="fact", confidence=0.9)
     assert log.names("EmbeddingService") == ["embedding_requested", "embedding_generated"]
     assert log.fields("embedding_requested") == {
-        "model": "wordllama-l2-supercat",
+        "model": "wordllama-l2-supercat-2",
         "input_length": len("The river is high"),
         "batch_size": 1,
     }

@@ -65,6 +65,17 @@ def test_a_store_moves_to_another_model_and_back(
     assert f"5 vectors of {target} deleted" in capsys.readouterr().out
 
 
+def test_a_store_keeps_the_first_version_of_the_packaged_model_until_it_is_moved() -> None:
+    first = "local:wordllama-l2-supercat:256"
+    current = asyncio.run(_fill())
+    assert current != first
+    assert run(["reembed", "--to", first]) == 0
+    for embeddings in ("auto", "local"):
+        assert asyncio.run(_asked(embeddings=embeddings)) == (first, asyncio.run(_asked())[1])
+    assert run(["reembed", "--to", "local"]) == 0
+    assert asyncio.run(_asked())[0] == current
+
+
 async def test_a_running_server_moves_to_another_model_while_it_is_used(
     openai_stub: OpenAIStub, tmp_path: Path
 ) -> None:

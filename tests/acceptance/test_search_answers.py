@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from nur.retrieval.calibration import ModelCalibration, file_name
+from nur.retrieval.calibration import LOCAL, ModelCalibration, file_name
 from tests.callers import LOCAL_CALLER
 from tests.doubles.embedder import InMemoryEmbedder
 from tests.servers import faults
@@ -140,7 +140,9 @@ async def test_near_identical_memories_share_a_line(nur: Door) -> None:
 
 
 async def test_three_kinds_of_silence(open_door: OpenDoor, tmp_path: Path) -> None:
-    profile = ModelCalibration(embedding_version="local:wordllama-l2-supercat:256", floor=0.6, measured_at="2026-11-15")
+    profile = ModelCalibration(
+        embedding_version="local:wordllama-l2-supercat-2:256", floor=0.6, measured_at="2026-11-15"
+    )
     (tmp_path / "data" / "profiles").mkdir()
     (tmp_path / "data" / "profiles" / file_name(profile.embedding_version)).write_text(profile.to_json())
     async with open_door() as nur:
@@ -179,9 +181,9 @@ async def test_an_answer_by_words_alone_says_so_in_every_tools_text(open_without
 
 
 async def test_a_broken_profile_stops_the_start_and_names_the_file(open_door: OpenDoor, tmp_path: Path) -> None:
-    path = tmp_path / "data" / "profiles" / file_name("local:wordllama-l2-supercat:256")
+    path = tmp_path / "data" / "profiles" / file_name(LOCAL.embedding_version)
     path.parent.mkdir()
-    path.write_text('{"embedding_version": "local:wordllama-l2-supercat:256", "floor": "high"}')
+    path.write_text('{"embedding_version": "local:wordllama-l2-supercat-2:256", "floor": "high"}')
     with pytest.raises(Exception, match=r"profiles.*floor must be"):
         async with open_door(embeddings="local"):
             pass

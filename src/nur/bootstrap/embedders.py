@@ -12,9 +12,10 @@ from nur.domain.embedding import EmbeddingModel
 from nur.domain.errors import BadConfiguration, KeyRefused
 from nur.observability.events import EventLog
 from nur.ports.store_facts import EMBEDDING_VERSION
-from nur.retrieval.calibration import FOLDER, ModelCalibration, calibration_of, file_name
+from nur.retrieval.calibration import BUILT_IN, FOLDER, ModelCalibration, calibration_of, file_name
 
 if TYPE_CHECKING:
+    from nur.adapters.local.common_words import CommonWords
     from nur.adapters.local.english_words import EnglishTokens
     from nur.adapters.onnx.embedder import OnnxEmbedder
     from nur.domain.embedding import Probe
@@ -110,7 +111,8 @@ def refuse_other_model(settings: Settings, existing: EmbeddingModel) -> None:
     """Raise BadConfiguration if the settings name another model than the store's existing one."""
     wanted = wanted_model(settings)
     explicit = settings.embeddings != "auto" or settings.model_fields_set & {"openai_embed_model", "openai_embed_dims"}
-    if explicit and wanted.provider == existing.provider and wanted != existing:
+    names_model = wanted.provider != LOCAL_PROVIDER  # EMBEDDINGS=local is true of every version of the packaged model
+    if explicit and names_model and wanted.provider == existing.provider and wanted != existing:
         raise BadConfiguration(
             f"{MODEL_SETTINGS[existing.provider]}: the store has vectors of {existing.version}, the settings ask for "
             f"{wanted.version}. "
@@ -148,9 +150,9 @@ def named_model(settings: Settings, name: str) -> EmbeddingModel:
     except ValueError:
         model = EmbeddingModel("", "", 0)
     local = wanted_model(settings.model_copy(update={"embeddings": LOCAL_PROVIDER}))
-    if model == SENTENCE_MODEL or (model.provider == ONNX_PROVIDER and model == _onnx(settings).model):
+    if model.version in BUILT_IN or (model.provider == ONNX_PROVIDER and model == _onnx(settings).model):
         return model
-    if model.dimensions < 1 or not (model.provider == OPENAI_PROVIDER or model == local):
+    if model.dimensions < 1 or model.provider != OPENAI_PROVIDER:
         raise BadConfiguration(
             f"No such model: {name}. Use models, local, openai, onnx, {local.version} or openai:MODEL:DIMENSIONS."
         )
@@ -181,7 +183,7 @@ def open_embedder(settings: Settings, model: EmbeddingModel) -> Embedder:
     if model.provider == LOCAL_PROVIDER:
         from nur.adapters.local.embedder import LocalEmbedder
 
-        return LocalEmbedder()
+        return LocalEmbedder(model.name)
     if model.provider == MODELS_PROVIDER:
         if model != SENTENCE_MODEL or not are_installed():
             raise BadConfiguration(NO_MODELS.format(version=model.version))
@@ -268,4 +270,11 @@ def packaged_tokens(embedder: Embedder) -> EnglishTokens:
     from nur.adapters.local.embedder import LocalEmbedder, PackagedTokens
     from nur.adapters.local.english_words import EnglishTokens
 
-    return EnglishTokens(embedder.tokens if isinstance(embedder, LocalEmbedder) else PackagedTokens())
+    return embedder.tokens if isinstance(embedder, LocalEmbedder) else EnglishTokens(PackagedTokens())
+
+
+def common_words() -> CommonWords:
+    """Return the table of common words of other languages."""
+    from nur.adapters.local.common_words import CommonWords
+
+    return CommonWords()

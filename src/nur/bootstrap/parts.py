@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from nur.bootstrap.backups import make_nightly_backup
 from nur.bootstrap.chunking import policies, tokenisers
-from nur.bootstrap.embedders import measured_calibration, packaged_tokens
+from nur.bootstrap.embedders import common_words, measured_calibration, packaged_tokens
 from nur.domain.drafting import ProtectionRules
 from nur.domain.filters import PrivacyFilter
 from nur.domain.search import Fusion
@@ -278,13 +278,15 @@ class Parts:
                 query_vector,
                 SimilarWords(),
                 self.token_table,
+                common_words().share,
                 self.clock,
                 self.zone,
+                min_candidates=calibration.candidates,
                 compares_chunks=calibration.cosine_weight > 0 and not isinstance(embedder, PieceEmbedder),
                 reads_model_vectors=isinstance(embedder, PieceEmbedder),
             ),
             rerank=Rerank(reranker, self.stores.chunks, self.clock, deadline, top) if reranker else None,
-            extract_passages=ExtractPassages(self.stores.chunks, self.clock),
+            extract_passages=ExtractPassages(self.stores.chunks, self.clock, calibration.cosine_weight),
             as_known=AsKnown(self.stores.archive),
             search_log=self.search_log,
             privacy=self.privacy,

@@ -49,7 +49,7 @@ def test_what_is_no_profile_is_refused(text: str) -> None:
 
 
 def test_the_packaged_model_is_measured_and_any_other_has_no_floor() -> None:
-    assert calibration_of("local:wordllama-l2-supercat:256") is LOCAL
+    assert calibration_of("local:wordllama-l2-supercat-2:256") is LOCAL
     assert LOCAL.measured_at
     other = calibration_of("openai:text-embedding-3-large:3072")
     assert (other.floor, other.measured_at) == (None, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,6 +62,11 @@ class Nur:
             self.reranker,
             self.clock,
         )
+
+    def with_few_candidates(self) -> None:
+        """Let each ranker find one candidate per requested hit."""
+        retrieve = replace(self.services.search.retrieve, min_candidates=1, overfetch=1)
+        self.services = replace(self.services, search=replace(self.services.search, retrieve=retrieve))
 
     async def remember(self, *texts: str) -> list[str]:
         """Public ids of new memories."""

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import tiktoken
 
+from nur.adapters.local.english_words import EnglishTokens
 from nur.adapters.local.model_files import read
 from nur.adapters.threaded_embedder import ThreadedEmbedder
 from nur.domain.embedding import EmbeddingModel
@@ -38,7 +39,8 @@ _SPACE = "▁"
 _PATTERN = f"{_SPACE}*[^{_SPACE}]+|{_SPACE}+"
 _PART = -1  #: instead of an id: a part of a character, which is not a token
 
-NAME = "wordllama-l2-supercat"
+NAME = "wordllama-l2-supercat-2"
+FIRST_NAME = "wordllama-l2-supercat"  #: texts of other languages as they are written, not in English words
 DIMENSIONS = 256
 _FOLDER = "wordllama"
 _WEIGHTS = "l2_supercat_256.safetensors"
@@ -187,16 +189,16 @@ class PackagedTokens:
 
 
 class LocalEmbedder(ThreadedEmbedder):
-    """Vectors of the static model that ships with the package, read on first use.
+    """Vectors of the static model that ships with the package, read on first use; other languages in English words.
 
     A text without tokens has a fixed vector (`StaticModel.nowhere`): no vector is ever zero or NaN.
     """
 
-    def __init__(self, *, threads: int = 2, clock: Clock | None = None) -> None:
+    def __init__(self, name: str = NAME, *, threads: int = 2, clock: Clock | None = None) -> None:
         super().__init__(SLICE, threads=threads, clock=clock)
-        self.model = EmbeddingModel("local", NAME, DIMENSIONS)
+        self.model = EmbeddingModel("local", name, DIMENSIONS)
         self.max_tokens = 8191  # a mean has no limit of its own; the windows of other models keep means comparable
-        self.tokens = PackagedTokens()
+        self.tokens = EnglishTokens(PackagedTokens())
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
         """The tokens of each text, as row numbers of `token_vectors`. Slow: call it in a thread."""
@@ -208,6 +210,6 @@ class LocalEmbedder(ThreadedEmbedder):
         return self.tokens.token_vectors
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Floats, int]:
-        static = self.tokens.model
-        ids = static.token_ids(texts)
+        table = self.tokens.plain if self.model.name == FIRST_NAME else self.tokens
+        static, ids = self.tokens.plain.model, table.tokenize(texts)
         return np.stack([static.pooled(of_text) for of_text in ids]), sum(len(of_text) for of_text in ids)

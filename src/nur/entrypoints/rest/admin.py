@@ -187,7 +187,7 @@ class ReembeddedOut(BaseModel):
 class EmbeddingOut(BaseModel):
     """The store's model, and the progress of a switch to another one."""
 
-    embedding_version: str = Field(examples=["local:wordllama-l2-supercat:256"])
+    embedding_version: str = Field(examples=["local:wordllama-l2-supercat-2:256"])
     held_versions: dict[str, int] = Field(
         description="stored chunk vectors by model; the store can switch back to a model that has vectors"
     )

@@ -10,7 +10,7 @@ TRACE_ID = "5a0f6c1e-1d0b-4c55-8f3a-7f1b7a1f9c22"
 ITEM_ID = "9c1d2e3f-4a5b-4c6d-8e7f-0a1b2c3d4e5f"
 TEXT = "The staging database moves to port 5433 on Monday."
 STORED_AT = "2026-01-05T09:30:00Z"
-VERSION = "local:wordllama-l2-supercat:256"
+VERSION = "local:wordllama-l2-supercat-2:256"
 
 _SOURCE = {"system": "slack", "id": "C042/1718", "url": "https://example.com/C042/1718"}
 _SCORES: dict[str, Any] = {"score": 0.71, "lexical": 0.52, "cosine": 0.48, "bonus": 0.0, "rrf_score": 0.0328}
@@ -122,7 +122,7 @@ _ITEM: dict[str, Any] = {
     "source": _SOURCE,
     "ts": STORED_AT,
     "ingested_at": STORED_AT,
-    "embedding_model": "wordllama-l2-supercat",
+    "embedding_model": "wordllama-l2-supercat-2",
     "embedding_dimensions": 256,
     "confidence": None,
     "importance": 0.7,

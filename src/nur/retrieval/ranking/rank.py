@@ -15,7 +15,7 @@ from nur.retrieval.pieces.stored import decode_pieces
 from nur.retrieval.pieces.vectors import cosines as unit_cosines
 from nur.retrieval.pieces.vectors import decode_vectors, weighted_mean
 from nur.retrieval.ranking.confidence import answer_model_of, coverage, relevance
-from nur.retrieval.ranking.scores import Meaning, reciprocal_ranks, score_pieces
+from nur.retrieval.ranking.scores import Meaning, heading_bonuses, reciprocal_ranks, score_pieces
 from nur.retrieval.ranking.term_vectors import decode_heading
 from nur.retrieval.ranking.turns import with_context
 
@@ -64,7 +64,7 @@ class Ranked:
     score: float  #: lexical + weight · cosine + bonus: comparable between questions
     lexical: float  #: share of the question's term weight that the piece matches
     cosine: float | None  #: None: it has no vector, or nothing was compared by meaning
-    bonus: float  #: the rest of the score: whole chunk, neighbouring turns, speaker, times
+    bonus: float  #: the rest of the score: whole chunk, heading, neighbouring turns, speaker, times
     rrf_score: float
     ranks: Mapping[str, int]  #: by ranker, from 1
     piece_scores: NDArray[np.float64]  #: of all its pieces, in order; empty until the chunk is analysed again
@@ -207,7 +207,8 @@ def _best_pieces(
     titles = [decode_heading(view.heading) for view in views]
     is_turn = np.array([view.kind in TURNS for view in views])
     pieces = score_pieces(table, titles, is_turn, question.terms, meaning)
-    scores = with_context(question.text, views, table.chunks, pieces)
+    by_heading = heading_bonuses(titles, [view.chunk_count for view in views], question.terms)
+    scores = with_context(question.text, views, table.chunks, pieces) + by_heading[table.chunks]
     edges = np.searchsorted(table.chunks, np.arange(len(views) + 1)).tolist()
     analysed = [at for at in range(len(views)) if edges[at] < edges[at + 1]]
     chosen = [edges[at] + int(np.argmax(scores[edges[at] : edges[at + 1]])) for at in analysed]

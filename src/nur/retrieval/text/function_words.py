@@ -138,38 +138,32 @@ ve veya ile bir bu şu o ne kimi kimin nerede nereye nereden hangi nasıl neden 
 kadar daha en çok ama değil sen biz siz onlar benim senin onun bizim var yok olan olarak
 """
 
-ENGLISH = frozenset(_ENGLISH.split())
+_BY_LANGUAGE = {
+    "en": _ENGLISH,
+    "fr": _FRENCH,
+    "de": _GERMAN,
+    "es": _SPANISH_AND_PORTUGUESE,
+    "it": _ITALIAN,
+    "nl": _DUTCH,
+    "no": _SCANDINAVIAN,
+    "pl": _POLISH,
+    "hi": _HINDI,
+    "mr": _MARATHI,
+    "ur": _URDU,
+    "ru": _RUSSIAN,
+    "tr": _TURKISH,
+}
+LANGUAGES = {language: frozenset(words.split()) for language, words in _BY_LANGUAGE.items()}
+"""The function words of each language; "es" is Spanish and Portuguese, "no" stands for Scandinavian ones."""
 
-FUNCTION_WORDS = ENGLISH.union(
-    *(
-        words.split()
-        for words in (
-            _FRENCH,
-            _GERMAN,
-            _SPANISH_AND_PORTUGUESE,
-            _ITALIAN,
-            _DUTCH,
-            _SCANDINAVIAN,
-            _POLISH,
-            _HINDI,
-            _MARATHI,
-            _URDU,
-            _RUSSIAN,
-            _TURKISH,
-        )
-    )
-)
+ENGLISH = LANGUAGES["en"]
+FUNCTION_WORDS = frozenset().union(*LANGUAGES.values())
 """The function words of all these languages, English included."""
 
 _WORD = regex.compile(r"\p{L}+")
 _OTHERS = frozenset(word for word in FUNCTION_WORDS - ENGLISH if len(word) > 1)  # single letters also occur in codes
-_OF_KNOWN = ENGLISH.union(
-    *(
-        words.split()
-        for words in (_FRENCH, _GERMAN, _SPANISH_AND_PORTUGUESE, _ITALIAN, _DUTCH, _POLISH, _RUSSIAN, _TURKISH)
-    )
-)
-_OF_UNKNOWN = frozenset(f"{_HINDI} {_SCANDINAVIAN}".split()) - _OF_KNOWN
+_OF_KNOWN = frozenset().union(*(LANGUAGES[one] for one in ("en", "fr", "de", "es", "it", "nl", "pl", "ru", "tr")))
+_OF_UNKNOWN = (LANGUAGES["hi"] | LANGUAGES["no"]) - _OF_KNOWN
 _LETTER = regex.compile(r"\p{L}")
 _OF_UNKNOWN_SCRIPT = regex.compile(
     r"[^\P{L}\p{Latin}\p{Cyrillic}\p{Arabic}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]"
@@ -184,6 +178,13 @@ def is_english(text: str) -> bool:
     english = sum(word in ENGLISH for word in words)
     others = sum(word in _OTHERS for word in words)
     return english > others or (english == others and text.isascii())
+
+
+def languages_of(text: str) -> list[str]:
+    """The language that most function words of a text belong to, or several that have as many; see `LANGUAGES`."""
+    words = _WORD.findall(text.casefold())
+    counts = {language: sum(word in known for word in words) for language, known in LANGUAGES.items()}
+    return [language for language, count in counts.items() if count == max(counts.values())]
 
 
 def is_known(text: str) -> bool:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from nur.domain.chunks import chunk_public_id
 from nur.domain.search import Hit, Passage, Payload
 from nur.retrieval.passages.atoms import PassageChunk, PassageNote
-from nur.retrieval.passages.extract import extract
+from nur.retrieval.passages.extract import extract, piece_weight
 from nur.retrieval.passages.neighbours import best_range, expand_chunk, room_for_context, touches
 from nur.retrieval.pieces.atoms import MAX_ATOM_CHARACTERS, find_atoms
 
@@ -46,6 +46,7 @@ class ExtractPassages:
 
     chunks: ChunkStore
     clock: Clock
+    cosine_weight: float = 0.0  #: of the store's own model in the candidates' scores
 
     async def read(
         self, request: SearchRequest, ranked: Sequence[Ranked], groups: Sequence[HitGroup], compared: int
@@ -78,7 +79,7 @@ class ExtractPassages:
         best_lexical = max((one.lexical for one in ranked), default=0.0)
         shown = [group for group in best if group.shown.candidate.chunk_key in read]
         budget = _passage_budget(request, len(shown))
-        by_note = _passages(terms, candidates, read, best_lexical, budget)
+        by_note = _passages(terms, candidates, read, piece_weight(best_lexical, self.cosine_weight), budget)
         passages = _within(
             [(group.shown, by_note.get(group.shown.note_id) or [_opening(group.shown, read)]) for group in shown],
             budget,
@@ -168,7 +169,7 @@ def _passages(
     terms: WeightedTerms,
     chunks: Sequence[Ranked],
     read: Mapping[ChunkKey, ChunkWithNote],
-    best_lexical: float,
+    by_piece: float,
     max_chars: int,
 ) -> Mapping[NoteId, Sequence[Passage]]:
     """The best passages of all chunks, by note."""
@@ -178,7 +179,7 @@ def _passages(
         if chunk is not None and chunk.stored.chunk_key == one.candidate.chunk_key:  # else replaced, and not scored
             by_note.setdefault(one.note_id, []).append((one, chunk))
     notes = {str(note_id): passage_note(chunks_of_note) for note_id, chunks_of_note in by_note.items()}
-    extracted = extract(list(notes.values()), terms, best_lexical=best_lexical, max_chars=max_chars) if notes else {}
+    extracted = extract(list(notes.values()), terms, by_piece=by_piece, max_chars=max_chars) if notes else {}
     return {
         note_id: [Passage(one.text, one.start, one.end, one.score) for one in extracted.get(str(note_id), ())]
         for note_id in by_note

@@ -78,22 +78,13 @@ class QueryVector:
         if not isinstance(self.embedder, TokenTable):
             text = _without_commonplaces(question, corpus) if isinstance(self.embedder, PieceEmbedder) else question
             return await self.embedder.embed_query(text)
-        weighted = await asyncio.to_thread(self._for_chunks, question, self.embedder, corpus)
+        weighted = await self.for_pieces(question, corpus)
         return await self.embedder.embed_query(question) if weighted is None else weighted
 
     async def for_pieces(self, question: str, corpus: CorpusStatistics) -> Floats | None:
         """A unit vector to compare pieces with; None for a question without tokens."""
         table = self.token_table if is_english(question) else self.foreign_table
         return await asyncio.to_thread(_weighted, question, table, corpus)
-
-    def _for_chunks(self, question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:
-        """The weighted vector; for a foreign question, the mean of its own and that of its English words.
-
-        The mean is near chunks in the question's language and near English ones.
-        """
-        own = _weighted(question, table, corpus)
-        english = None if is_english(question) else _weighted(question, self.foreign_table, corpus)
-        return own if own is None or english is None else _unit(own + english)
 
 
 def _weighted(question: str, table: TokenTable, corpus: CorpusStatistics) -> Floats | None:

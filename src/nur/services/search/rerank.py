@@ -82,7 +82,7 @@ class Rerank:
     def _extracted(self, one: Ranked, read: ChunkWithNote, terms: WeightedTerms) -> str:
         """The sentences of a long chunk that answer, in text order."""
         most = self.reranker.max_chars
-        best = extract([passage_note([(one, read)])], terms, best_lexical=one.lexical, max_chars=most)
+        best = extract([passage_note([(one, read)])], terms, max_chars=most)
         if not best:
             return read.stored.chunk.content[:most]
         found = sorted(best[str(one.note_id)], key=lambda passage: passage.start)

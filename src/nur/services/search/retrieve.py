@@ -13,14 +13,16 @@ from nur.domain.times import day_of, in_utc
 from nur.observability.events import EventLog
 from nur.ports.chunks import UNKNOWN, AskedWindow, CandidateQuery
 from nur.ports.vector_index import SparseIndex
+from nur.retrieval.calibration import MIN_CANDIDATES
 from nur.retrieval.currency.relation import asks_past
 from nur.retrieval.ranking.queries import candidate_terms, query_terms, weigh
 from nur.retrieval.ranking.term_vectors import row_word
 from nur.retrieval.text.analysis import ANALYZER
+from nur.retrieval.text.function_words import is_english
 from nur.retrieval.times.find import asked_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nur.domain.notes import ChunkKey, Note
     from nur.domain.search import SearchRequest
@@ -39,9 +41,6 @@ log = EventLog("RetrievalService")
 
 #: Candidates per ranker and requested hit: several chunks of one note make one hit.
 OVERFETCH = 4
-#: The nearest 20 chunks, the best 20 pieces by words and their neighbouring turns: 30 or 80 of each have the same hit@1
-#: and .003 more recall@5 on everyday, and 30 take a quarter more CPU.
-MIN_CANDIDATES = 20
 #: Factor by which more candidates are read if they make too few hits, and the most that are read.
 WIDER = 4
 MAX_CANDIDATES = 2_000
@@ -97,8 +96,11 @@ class Retrieve:
     query_vector: QueryVector
     similar_words: SimilarWords  #: the words of the store, as far as searches have read them
     token_table: TokenTable  #: the packaged model's, for words of any language
+    usual_share: Callable[[str], float]  #: share of the pieces of everyday text that contain a foreign word
     clock: Clock
     zone: Zone
+    min_candidates: int = MIN_CANDIDATES  #: per ranker
+    overfetch: int = OVERFETCH
     compares_chunks: bool = True  #: whether chunks are compared by their own vectors instead of their pieces'
     reads_model_vectors: bool = False  #: whether the store's own model embeds pieces
     max_compared: int = MAX_COMPARED
@@ -106,7 +108,7 @@ class Retrieve:
     async def __call__(self, request: SearchRequest) -> Retrieved:
         """Candidates of both rankers and their neighbouring turns, with their cosines."""
         question = await self._analyse(request)
-        return await self._read(request, question, max(MIN_CANDIDATES, request.limit * OVERFETCH))
+        return await self._read(request, question, max(self.min_candidates, request.limit * self.overfetch))
 
     async def wider(self, request: SearchRequest, retrieved: Retrieved) -> Retrieved:
         """Retrieve again with more candidates."""
@@ -124,10 +126,11 @@ class Retrieve:
         ids = [*(term.id for term in terms), *(one.id for one in similar)]
         pieces_with = {term: statistics.frequencies.get(row_word(term), UNKNOWN).pieces for term in ids}
         selective = candidate_terms(terms, pieces_with)
+        usual_share = None if is_english(request.query) else self.usual_share
         by_words_alone = request.mode is Mode.LEXICAL
         vector = None if by_words_alone else await self._vector(request, statistics)
         return Question(
-            terms=weigh(terms, pieces_with, statistics.pieces, similar),
+            terms=weigh(terms, pieces_with, statistics.pieces, similar, usual_share),
             lexical_terms=[] if request.mode is Mode.DENSE else [row_word(term) for term in selective],
             statistics=statistics,
             vector=None if isinstance(vector, NurError) else vector,
@@ -144,7 +147,12 @@ class Retrieve:
             similar[:] = self.similar_words.read(new, terms, self.token_table)
             return [row_word(term) for term in (*(term.id for term in terms), *(one.id for one in similar))]
 
-        statistics = await self.chunks.look_up(self.similar_words.last_key, self.similar_words.room, expanded)
+        statistics = await self.chunks.look_up(
+            self.similar_words.last_key,
+            self.similar_words.room,
+            expanded,
+            with_not_indexed=not self.index.is_in_store,
+        )
         return similar, statistics
 
     def _asked_time(self, request: SearchRequest) -> AskedTime:
@@ -205,6 +213,7 @@ class Retrieve:
             compare_found=self.compares_chunks,
             with_model_vectors=self.reads_model_vectors and question.vector is not None,
             not_indexed=question.statistics.not_indexed,
+            index_is_complete=self.index.is_in_store,
             compare_all=compare_all and question.vector is not None,
             max_compared=self.max_compared,
             embedding_version=self.embedder.model.version,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nur.adapters.local.embedder import PIECE_CHARS, LocalEmbedder, StaticModel
+from nur.adapters.local.embedder import FIRST_NAME, NAME, PIECE_CHARS, LocalEmbedder, StaticModel
 from nur.adapters.local.model_files import read
 from nur.domain.errors import BadConfiguration
 
@@ -147,8 +147,19 @@ def test_a_damaged_file_is_named(packaged: Path) -> None:
 
 def test_no_extra_is_imported() -> None:
     program = (
-        "import asyncio, sys; from nur.adapters.local.embedder import LocalEmbedder;"
+        "import asyncio, sys; from nur.adapters.local.embedder import FIRST_NAME, NAME, LocalEmbedder;"
         "asyncio.run(LocalEmbedder().embed(['tea']));"
         "sys.exit(bool({'openai', 'tokenizers', 'huggingface_hub'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+async def test_other_languages_are_read_in_english_words_but_not_by_the_first_version() -> None:
+    french, english = "le médecin de ma mère est malade", "my mother's doctor is ill"
+    cosine = {}
+    for name in (NAME, FIRST_NAME):
+        embedder = LocalEmbedder(name)
+        one, other = await embedder.embed([french, english])
+        cosine[name] = float(one @ other)
+        await embedder.close()
+    assert cosine[NAME] > cosine[FIRST_NAME] + 0.2

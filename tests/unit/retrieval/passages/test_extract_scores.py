@@ -18,6 +18,7 @@ from nur.retrieval.passages.extract import (
     WIDE_CONTEXT,
     WIDE_WEIGHT,
     B,
+    piece_weight,
     score,
 )
 from nur.retrieval.ranking.queries import WeightedTerms
@@ -56,17 +57,16 @@ def share(atoms: Atoms, at: int, context: tuple[float, ...], weights: list[float
     return found / total
 
 
-@pytest.mark.parametrize("best_lexical", [0.1, ENOUGH_WORDS, 0.9])
+@pytest.mark.parametrize("by_piece", [0.0, PIECE_WEIGHT, 3.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_an_atoms_score_is_what_it_its_surroundings_and_its_piece_match(seed: int, best_lexical: float) -> None:
+def test_an_atoms_score_is_what_it_its_surroundings_and_its_piece_match(seed: int, by_piece: float) -> None:
     atoms = some_atoms(seed)
-    found = score(atoms, TERMS, best_lexical)
+    found = score(atoms, TERMS, by_piece)
     containing = [(atoms.counts[:, term] > 0).sum() for term in range(4)]
     local = [
         float(importance) * log(1 + (len(atoms) - number + 0.5) / (number + 0.5)) if number else 0.0
         for importance, number in zip(TERMS.importance, containing, strict=True)
     ]
-    by_piece = PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS * max(0.0, 1 - best_lexical / ENOUGH_WORDS)
     for at in range(len(atoms)):
         own = share(atoms, at, OWN_CONTEXT, local, sum(local))
         wide = share(atoms, at, WIDE_CONTEXT, TERMS.weights.tolist(), TERMS.total)
@@ -83,5 +83,22 @@ def test_context_counts_less_the_farther_it_is_and_ends() -> None:
 def test_atoms_without_any_word_of_the_question_are_scored_by_their_pieces() -> None:
     atoms = some_atoms(1)
     atoms.counts[:] = 0
-    found = score(atoms, TERMS, 0.0)
-    assert found == pytest.approx((PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS) * atoms.piece_scores)
+    assert score(atoms, TERMS) == pytest.approx(PIECE_WEIGHT * atoms.piece_scores)
+
+
+@pytest.mark.parametrize(
+    ("best_lexical", "cosine_weight", "expected"),
+    [
+        (0.0, 1.0, PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS),  # no word is found, and the model knows sentences
+        (ENOUGH_WORDS / 2, 1.0, PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS / 2),
+        (ENOUGH_WORDS, 1.0, PIECE_WEIGHT),  # words say enough
+        (0.9, 1.0, PIECE_WEIGHT),
+        (0.0, 0.5, PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS / 2),  # a model that was not measured
+        (0.0, 10.0, PIECE_WEIGHT + PIECE_WEIGHT_WITHOUT_WORDS),  # never more than a measured one
+        (0.0, 0.0, PIECE_WEIGHT),  # the packaged model: its vectors say what words say
+    ],
+)
+def test_a_pieces_score_counts_more_where_words_say_little_and_the_model_knows_sentences(
+    best_lexical: float, cosine_weight: float, expected: float
+) -> None:
+    assert piece_weight(best_lexical, cosine_weight) == pytest.approx(expected)

@@ -12,6 +12,7 @@ from nur.retrieval.ranking.queries import (
     FUNCTION_WORD_WEIGHT,
     MAX_MATCHES,
     NO_TERMS,
+    USUAL_PIECES,
     QueryTerm,
     SimilarTerm,
     candidate_terms,
@@ -98,3 +99,12 @@ def test_the_rarest_content_words_find_candidates(
     terms: list[QueryTerm], pieces_with: dict[int, int], asked: list[int]
 ) -> None:
     assert candidate_terms(terms, pieces_with) == asked
+
+
+def test_a_common_word_that_the_store_lacks_weighs_less_than_a_rare_one() -> None:
+    question = [QueryTerm(TEA, "veux", 1.0), QueryTerm(MILK, "laminoir", 1.0)]
+    usual = {"veux": 0.03}
+    found = weigh(question, {}, PIECES, (), lambda word: usual.get(word, 0.0))
+    pieces, containing = PIECES + USUAL_PIECES, 0.03 * USUAL_PIECES
+    expected = [math.log(1 + (pieces - count + 0.5) / (count + 0.5)) for count in (containing, 0)]
+    assert found.weights == pytest.approx(expected)

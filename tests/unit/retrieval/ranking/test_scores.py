@@ -11,6 +11,7 @@ from nur.retrieval.pieces.stored import PieceTable
 from nur.retrieval.ranking.queries import NO_TERMS, Expansion, WeightedTerms
 from nur.retrieval.ranking.scores import (
     CONTEXT_COUNT,
+    HEADING_BONUS,
     K1,
     REFERENCE_WORDS,
     WHOLE_B,
@@ -18,6 +19,7 @@ from nur.retrieval.ranking.scores import (
     B,
     Meaning,
     find_ids,
+    heading_bonuses,
     reciprocal_ranks,
     score_pieces,
 )
@@ -102,6 +104,15 @@ def test_a_pieces_score_is_that_of_its_words_and_its_vector_mixed_with_its_chunk
         whole += 0.5 * float(mean @ meaning.question) / float(np.linalg.norm(mean)) + meaning.whole_by_model[piece]
         whole += -0.07 if len(siblings) > 1 and not IS_TURN[chunk] else 0.0
         assert found.scores[piece] == pytest.approx((1 - WHOLE_WEIGHT) * own + WHOLE_WEIGHT * whole, abs=1e-6)
+
+
+def test_a_heading_that_the_question_repeats_is_a_bonus_and_less_so_the_longer_the_note() -> None:
+    """Ids are even for main terms and odd for extra ones, which do not count."""
+    terms = WeightedTerms(np.array([10, 11, 20, 30], np.uint32), np.ones(4), np.ones(4))
+    titles = [np.array(ids, np.uint32) for ids in ([10, 11, 20, 30], [10, 11, 50], [50, 60], [], [10, 20], [10, 20])]
+    found = heading_bonuses(titles, [1, 1, 1, 1, 3, 6], terms)
+    assert found == pytest.approx(HEADING_BONUS * np.array([3 / 4, 1 / 3, 0, 0, 2 / 3, 1 / 3]))
+    assert not heading_bonuses(titles, [1] * 6, NO_TERMS).any()
 
 
 @pytest.mark.parametrize("seed", range(4))

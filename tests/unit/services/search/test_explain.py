@@ -9,7 +9,6 @@ from nur.domain.errors import NotFound
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import ChunkKey, Kind
 from nur.domain.traces import CandidateOutcome, Trace, TracedCandidate
-from nur.services.search import retrieve
 from nur.services.search.explain import _sentence, weakest_shown
 from tests.callers import LOCAL_CALLER
 from tests.store_notes import START
@@ -58,21 +57,17 @@ async def test_a_duplicate_names_the_note_that_is_shown(nur: Nur, ids: list[str]
     assert f"the same as {({shown, folded} - {hidden.public_id}).pop()}" in hidden.why
 
 
-async def test_one_that_no_ranker_found_is_scored_now(
-    nur: Nur, ids: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
-    monkeypatch.setattr(retrieve, "OVERFETCH", 1)
+async def test_one_that_no_ranker_found_is_scored_now(nur: Nur, ids: list[str]) -> None:
+    nur.with_few_candidates()
     note = await told(nur, ids[2])
     assert note.outcome == "not_a_candidate"
     assert note.now is not None
     assert "no ranker had it among its best 1. Scored now it has" in note.why
 
 
-async def test_without_the_question_nothing_is_scored_now(open_nur: OpenNur, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
-    monkeypatch.setattr(retrieve, "OVERFETCH", 1)
+async def test_without_the_question_nothing_is_scored_now(open_nur: OpenNur) -> None:
     nur = await open_nur(trace_queries=False)
+    nur.with_few_candidates()
     _, other = await nur.remember("Tea is drunk at four.", "The bridge is closed.")
     note = await told(nur, other)
     assert (note.outcome, note.now) == ("not_a_candidate", None)

@@ -9,7 +9,7 @@ from nur.adapters.sql.chunks import SqlChunkStore
 from nur.domain.filters import NoteFilter
 from nur.domain.notes import Kind
 from nur.domain.search import EmptyReason, Fusion, Mode
-from nur.services.search import retrieve
+from nur.retrieval.calibration import MIN_CANDIDATES
 from tests.callers import LOCAL_CALLER
 from tests.unit.services.conftest import a_request
 
@@ -71,11 +71,8 @@ async def test_near_duplicates_are_one_hit_that_names_the_others(nur: Nur) -> No
     assert len(result.hits) == 2
 
 
-async def test_more_candidates_are_asked_for_until_the_limit_is_filled(
-    nur: Nur, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
-    monkeypatch.setattr(retrieve, "OVERFETCH", 1)
+async def test_more_candidates_are_asked_for_until_the_limit_is_filled(nur: Nur) -> None:
+    nur.with_few_candidates()
     await nur.remember(*(f"{MEMO}{mark}" for mark in (".", "!", ",", "…", ";", ")")))
     tea, salt = await nur.remember("A short memo on tea for the harbour.", "Salt and a memo, at the harbour.")
     result = await nur.search("memo about the harbour", limit=3)
@@ -83,8 +80,8 @@ async def test_more_candidates_are_asked_for_until_the_limit_is_filled(
     assert len(result.hits) == 3
 
 
-async def test_asking_for_more_ends_when_there_is_no_more(nur: Nur, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieve, "MIN_CANDIDATES", 1)
+async def test_asking_for_more_ends_when_there_is_no_more(nur: Nur) -> None:
+    nur.with_few_candidates()
     await nur.remember(MEMO, MEMO + "!")
     assert len((await nur.search("memo", limit=3)).hits) == 1
 
@@ -145,7 +142,7 @@ async def test_a_note_that_is_replaced_while_it_is_searched_is_found_as_it_is_no
 async def test_a_note_that_is_indexed_while_it_is_searched_is_found_by_its_meaning(open_world: OpenWorld) -> None:
     """Stored before the search; the index answered without it, and holds it when the store is read."""
     world = await open_world(follows=False)
-    for number in range(4 * retrieve.MIN_CANDIDATES):  # an index that returns fewer than asked is not relied on
+    for number in range(4 * MIN_CANDIDATES):  # an index that returns fewer than asked is not relied on
         await world.add(f"Railway timetable {number}")
     await world.settle()
     tea = await world.add("The tea is in the tin by the door.")

@@ -1,0 +1,122 @@
+"""Whose turns a question is about, judged by its pronouns and by whether it asks what was said.
+
+Words are read in the question's own language: "du" is "you" in German and "of the" in French, "din" is "your" in
+Norwegian and "day" in Hindi.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import regex
+
+from nur.retrieval.text.function_words import languages_of
+
+USER, ASSISTANT = "user", "assistant"
+
+_FIRST_PERSON = {
+    "en": "i my me mine myself i'm i've i'd i'll we our",
+    "de": "ich mein meine meinen meinem meiner mir mich wir",
+    "fr": "je j me m mon ma mes moi nous",
+    "es": "yo mi mis mí me eu meu minha",
+    "it": "io mi mio mia",
+    "nl": "ik mijn",
+    "no": "jag min mitt jeg meg vi",
+    "pl": "ja mnie mój moja",
+    "hi": "maine main mera meri mere mujhe मैं मेरा मेरी मेरे मुझे मैंने",
+    "ru": "я мой моя моё мои мне меня мной",
+    "tr": "ben benim bana beni",
+}
+_SECOND_PERSON = {
+    "en": "you your yours yourself",
+    "de": "du dein deine deiner dir dich",
+    "fr": "tu ton tes toi vous votre vos",
+    "es": "usted tú você seu",
+    "it": "tu tuo tua",
+    "nl": "jij jou",
+    "no": "du din ditt deg",
+    "pl": "ty twój twoja",
+    "hi": "tum tumne tumhara tune aap aapne aapka आप आपने तुम तुमने",
+    "ru": "вы вас вам ты тебя твой",
+    "tr": "sen siz",
+}
+# Of languages without a list of function words.
+_OTHER_FIRST_PERSON = frozenset("tôi saya aku mimi أنا لي εγώ μου με אני שלי".split())
+_OTHER_SECOND_PERSON = frozenset("أنت εσύ εσείς אתה".split())
+_FIRST_PERSON_SIGNS = ("我", "私", "僕", "俺", "ฉัน", "ผม", "내가", "나는", "제가", "저는")
+_SECOND_PERSON_SIGNS = ("你", "您", "あなた", "คุณ", "당신")
+
+# "Can you remind me …" addresses the assistant that searches; it does not ask what the assistant said.
+_REQUEST = regex.compile(
+    r"\b(?:(?:can|could|would|will|did) you (?:please )?)?\b(?:you )?"
+    r"(?:help|tell|give|show|explain|summari[sz]e|walk|remind|provide|list|suggest)\b",
+    regex.IGNORECASE,
+)
+_PLEA = regex.compile(
+    r"\b(?:can|could|would|will) you\b|\bthank you\b|\bdo you know\b|\bkannst du\b|\bkan du\b"
+    r"|\b(?:peux|peut|pouvez|pourrais|pourriez)[- ](?:tu|vous)\b",
+    regex.IGNORECASE,
+)
+_SAID_BY_LANGUAGE = {
+    "en": r"sa(?:y|id|ying)|told|tell|mention\w*|suggest\w*|recommend\w*|propos\w*|advi[sc]e\w*|reckon\w*|came up with"
+    r"|idea|tip|trick|talked|discuss\w*|promis\w*|agreed|warned|pointed out|answered|replied|objected",
+    "fr": r"dit|disais|disait|conseil\w*|suggér\w*|recommand\w*|parl[ée]\w*|idée|racont\w*|évoqu\w*|expliqu\w*|astuce"
+    r"|propos\w*|répond\w*|promis",
+    "de": r"gesagt|sagte\w*|vorgeschlagen|vorschlag|empfohlen|erwähnt\w*|erzählt\w*|meintest|meinte|ratschlag|idee|tipp"
+    r"|geantwortet|geraten|versprochen",
+    "no": r"sa|sagt|foresl\w*|forslag\w*|anbefal\w*|nevnte|fortalte|mente|tips|idé\w*|svarte",
+    "es": r"dijiste|dije|dijo|suger\w*|recomend\w*|consej\w*|disse\w*|conselh\w*|falou|idea|ideia",
+    "it": r"detto|dicevi|consigl\w*|suggeri\w*|propost\w*|idea",
+    "pl": r"powiedzia\w*|mówi\w*|radzi\w*|proponowa\w*|wspomina\w*|pomysł\w*",
+    "hi": r"(?:kya|\w*ne) kah[ai]|bola|boli|bole|bataya|batayi|kehna|salah",  # "kaha" alone is also "where"
+}
+_SAID = {
+    language: regex.compile(rf"\b(?:{verbs})\b", regex.IGNORECASE) for language, verbs in _SAID_BY_LANGUAGE.items()
+}
+_SAID_ELSEWHERE = regex.compile(r"कहा|बताया|सुझा|बोला|सलाह|сказал|советова|предлож|упомина")
+_EITHER = regex.compile(r"\b(?:you or (?:me|i)|yours or mine|mine or yours|(?:me|i) or you)\b", regex.IGNORECASE)
+_WORD = regex.compile(r"[\w']+")
+
+
+class AskedSpeaker(NamedTuple):
+    """Whose turns a question is about."""
+
+    role: str | None  #: None: anyone's
+    asks_what_was_said: bool  #: so the answer is in a conversation
+
+
+def asked_speaker(question: str) -> AskedSpeaker:
+    """Whose turns a question is about."""
+    languages = languages_of(question)
+    without_pleas = _PLEA.sub(" ", question)
+    words = _spoken_words(_REQUEST.sub(" ", without_pleas))
+    first = not words.isdisjoint(_pronouns(_FIRST_PERSON, languages) | _OTHER_FIRST_PERSON)
+    second = not words.isdisjoint(_pronouns(_SECOND_PERSON, languages) | _OTHER_SECOND_PERSON)
+    first = first or any(sign in question for sign in _FIRST_PERSON_SIGNS)
+    second = second or any(sign in question for sign in _SECOND_PERSON_SIGNS)
+    said = _asks_what_was_said(without_pleas, languages)
+    if second:
+        is_assistant = (said or not first) and _EITHER.search(without_pleas) is None
+        return AskedSpeaker(ASSISTANT if is_assistant else None, asks_what_was_said=True)
+    return AskedSpeaker(USER if first else None, asks_what_was_said=said)
+
+
+def _asks_what_was_said(question: str, languages: list[str]) -> bool:
+    by_language = any(language in _SAID and _SAID[language].search(question) for language in languages)
+    return by_language or _SAID_ELSEWHERE.search(question) is not None
+
+
+def _pronouns(by_language: dict[str, str], languages: list[str]) -> frozenset[str]:
+    return frozenset(word for language in languages for word in by_language.get(language, "").split())
+
+
+def _spoken_words(question: str) -> set[str]:
+    """The question's words, and the part of each before an apostrophe: "j'ai" adds "j"."""
+    words = words_of(question)
+    return {*words, *(word.split("'")[0] for word in words)}
+
+
+def words_of(question: str) -> list[str]:
+    """The question's words, casefolded, with straight apostrophes."""
+    words: list[str] = _WORD.findall(question.casefold().replace("’", "'"))
+    return words
