@@ -25,7 +25,7 @@ from nur.evaluation import calibrating, measures
 from nur.evaluation.asking import CALLER, LoadedDataset
 from nur.evaluation.dataset import by_scope, load
 from nur.evaluation.off_topic import off_topic_questions
-from nur.retrieval.ranking.confidence import CLOSE, COMPETITORS, FOLLOWERS
+from nur.retrieval.ranking.confidence import CLOSE, COMPETITORS, FIRST_HITS, FOLLOWERS
 from nur.retrieval.ranking.grouping import best_per_note
 from nur.settings import load as load_settings
 
@@ -57,6 +57,7 @@ class Asked:
     is_answerable: bool
     is_right: bool
     features: dict[str, float]
+    followers: tuple[dict[str, float], ...] = ()  #: features of relevance of the other first hits
 
 
 async def main(folders: Sequence[Path]) -> None:
@@ -69,7 +70,7 @@ async def main(folders: Sequence[Path]) -> None:
     right = _fit(answered, FIRST_HIT, [one.is_right for one in answered], first)
     lines = [f"relevance {_rounded(relevance)}", f"first hit {_rounded(right)}"]
     for power in POWERS:
-        logits = {id(one): _logit(_p(relevance, one) ** power * _p(right, one)) for one in asked}
+        logits = {id(one): _logit(_best(relevance, one) ** power * _p(right, one.features)) for one in asked}
         own = [one for one in training if one.is_own]
         truth = np.array([one.is_right for one in own], float)
         weights = _weights(own, first)
@@ -139,7 +140,13 @@ async def _answer(
         return None
     rows = {loaded.row(hits[0].note), *(loaded.row_of.get(name, name) for name in hits[0].duplicates)}
     is_right = is_own and not rows.isdisjoint(question.units)
-    return Asked(every.name, _half(every, scope), is_own, is_own and question.has_gold, is_right, _features(notes))
+    followers = tuple(_relevance_features(one) for one in notes[1:FIRST_HITS])
+    is_answerable = is_own and question.has_gold
+    return Asked(every.name, _half(every, scope), is_own, is_answerable, is_right, _features(notes), followers)
+
+
+def _relevance_features(hit: Ranked) -> dict[str, float]:
+    return {"cosine": hit.cosine or 0.0, "missing": hit.missing, "matched_words": hit.matched_words}
 
 
 def _features(notes: Sequence[Ranked]) -> dict[str, float]:
@@ -147,9 +154,7 @@ def _features(notes: Sequence[Ranked]) -> dict[str, float]:
     best = notes[0]
     behind = best.score - np.array([one.score for one in notes[1 : 1 + COMPETITORS]])
     return {
-        "cosine": best.cosine or 0.0,
-        "missing": best.missing,
-        "matched_words": best.matched_words,
+        **_relevance_features(best),
         "score": best.score,
         "lead": float(behind[:FOLLOWERS].mean()) if behind.size else best.score,
         "close": float((behind < CLOSE).sum() / COMPETITORS),
@@ -192,8 +197,13 @@ def _logistic(
     return np.array([beta[0] - slopes @ mean, *slopes])
 
 
-def _p(model: dict[str, float], one: Asked) -> float:
-    total = model["bias"] + sum(value * one.features[name] for name, value in model.items() if name != "bias")
+def _best(relevance: dict[str, float], one: Asked) -> float:
+    """The best relevance of the first hits."""
+    return max(_p(relevance, features) for features in (one.features, *one.followers))
+
+
+def _p(model: dict[str, float], features: dict[str, float]) -> float:
+    total = model["bias"] + sum(value * features[name] for name, value in model.items() if name != "bias")
     return float(1 / (1 + np.exp(-total)))
 
 

@@ -11,6 +11,10 @@ from nur.retrieval.ranking.asked_speaker import ASSISTANT, USER, asked_speaker
     "question",
     [
         "what did you recommend for the valve?",
+        "how did you tell me to clean it?",  # a report, not the request "tell me"
+        "how did you want me to clean it?",
+        "ta mise en garde sur les oiseaux ?",
+        "tumhare hisaab se pehle kya karna tha?",
         "tu m'avais dit de faire quoi comme papier ?",
         "Was hast du zum Vortrag gesagt?",
         "msg karne ki salah di thi tune, kitni baar",
@@ -41,5 +45,36 @@ def test_words_of_other_languages_ask_about_nobody(question: str) -> None:
 
 
 def test_a_plea_to_the_assistant_is_no_question_about_it() -> None:
-    assert asked_speaker("can you tell me when the bins go out?") == (USER, True)
-    assert asked_speaker("was it you or me that came up with it?") == (None, True)
+    assert asked_speaker("can you tell me when the bins go out?") == (USER, False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "was it you or me that came up with it?",
+        "which of us wanted the red one?",
+        "lequel de nous deux voulait le rouge ?",
+        "what did I answer when you suggested the red one?",  # the user's turn, or the one before it
+        "comment j'ai réagi quand tu as parlé du rouge ?",
+    ],
+)
+def test_either_may_have_said_it(question: str) -> None:
+    assert asked_speaker(question) == (None, True)
+
+
+@pytest.mark.parametrize("question", ["what did I say about the fence?", "I once told the plumber what?"])
+def test_what_i_said_is_in_the_users_turns(question: str) -> None:
+    assert asked_speaker(question) == (USER, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("what did the doctor say about the knee?", None),
+        ("what ought visitors to be warned of?", None),
+        ("how long have I got to say yes?", USER),
+        ("when are we told to leave?", USER),
+    ],
+)
+def test_what_others_said_may_be_anywhere(question: str, role: str | None) -> None:
+    assert asked_speaker(question) == (role, False)

@@ -106,3 +106,11 @@ def test_confidence_follows_the_score_the_lead_and_the_competition(
     both = 0.9**PACKAGED.power * is_right
     expected = sigmoid(PACKAGED.platt_bias + PACKAGED.platt_slope * log(both / (1 - both)))
     assert answer_confidence(hits(*scores), PACKAGED) == pytest.approx(expected)
+
+
+def test_an_answer_is_as_relevant_as_the_best_of_its_first_hits() -> None:
+    found = hits(0.5, 0.4, 0.4, 0.4, 0.4, 0.4)
+    better = [*found[:4], replace(found[4], relevance=0.95), found[5]]
+    too_late = [*found[:5], replace(found[5], relevance=0.95)]
+    assert answer_confidence(better, PACKAGED) > answer_confidence(found, PACKAGED)
+    assert answer_confidence(too_late, PACKAGED) == answer_confidence(found, PACKAGED)
