@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nur.adapters.local.embedder import StaticModel
-from nur.retrieval.ranking.term_vectors import TermVector
+from nur.retrieval.pieces.stored import ChunkTerms, rows_of_terms
 from nur.retrieval.text.analysis import ANALYZER
 from tests.benchmarks import baselines, store
 from tests.benchmarks.figures import median_ms
@@ -34,9 +33,9 @@ def test_memory_store(report: Report) -> None:
 
     def analyze(text: str) -> str:
         found = [ANALYZER.ids(token) for token in ANALYZER.tokens(text)]
-        return TermVector.of(
-            Counter(term for ids in found for term in (*ids.main, *ids.extra)), len(found)
-        ).lexical_row()
+        terms = [term for ids in found for term in (*ids.main, *ids.extra)]
+        counted = ChunkTerms.of(terms, [len(terms)])
+        return rows_of_terms(counted.per_piece, counted.ids, counted.counts)[0]
 
     floor = partial(_floor, texts, embed, analyze)
     before = floor()

@@ -6,17 +6,16 @@ for passages.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nur.retrieval.pieces.atoms import Atom, AtomKind, find_atoms
-from nur.retrieval.pieces.stored import AtomRecord, PieceRecord, encode_atoms, encode_pieces
+from nur.retrieval.pieces.stored import ChunkTerms, encode_atoms, encode_pieces, rows_of_terms
 from nur.retrieval.pieces.vectors import add_context, mean_vectors, quantised
-from nur.retrieval.ranking.term_vectors import TermVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -144,26 +143,37 @@ class AnalysedPieces:
     words: Mapping[int, str]  #: an example word of each main term, by its id
 
 
-@dataclass(frozen=True, slots=True)
-class _Analysed:
-    record: PieceRecord
-    atoms: Sequence[AtomRecord]
-    words: Mapping[int, str]
-
-
 def analyse(text: str, pieces: Sequence[Piece], context: str, vectors: Floats, analyzer: Analyzer) -> AnalysedPieces:
     """Analyse the pieces of one chunk of a text; `context` is the whole chunk's title and headings."""
-    analysed = [_analysed(text, piece, context, analyzer) for piece in pieces]
-    records = [one.record for one in analysed]
+    atoms = [atom for piece in pieces for atom in piece.atoms]
+    atoms_per_piece = [len(piece.atoms) for piece in pieces]
+    tokens = [[*map(analyzer.ids, analyzer.tokens(text[atom.start : atom.end]))] for atom in atoms]
+    main = [[term for ids in of_atom for term in ids.main] for of_atom in tokens]
+    terms = [[term for ids in of_atom for term in (*ids.main, *ids.extra)] for of_atom in tokens]
+    words_per_atom, terms_per_atom = [*map(len, main)], [*map(len, terms)]
+    words_per_piece = _sums(words_per_atom, atoms_per_piece)
+    chunk_terms = ChunkTerms.of([*chain.from_iterable(terms)], _sums(terms_per_atom, atoms_per_piece))
+    words = (word for of_atom in tokens for ids in of_atom for word in ids.words)
     return AnalysedPieces(
         texts=tuple(text[piece.start : piece.end] for piece in pieces),
-        terms=tuple(record.terms.lexical_row() for record in records),
-        term_count=sum(record.terms.length for record in records),
-        pieces=encode_pieces(records),
-        atoms=encode_atoms([one.atoms for one in analysed]),
+        terms=tuple(rows_of_terms(chunk_terms.per_piece, chunk_terms.ids, chunk_terms.counts)),
+        term_count=sum(words_per_piece),
+        pieces=encode_pieces(
+            [(piece.start, piece.end) for piece in pieces],
+            words_per_piece,
+            chunk_terms,
+            _context_ids(pieces, context, analyzer),
+        ),
+        atoms=encode_atoms(
+            atoms_per_piece,
+            [atom.end - atom.start for atom in atoms],
+            words_per_atom,
+            terms_per_atom,
+            chunk_terms.positions,
+        ),
         vectors=quantised(vectors).tobytes(),
-        digest=_digest(records),
-        words={term: word for one in analysed for term, word in one.words.items()},
+        digest=_digest(chunk_terms),
+        words=dict(zip(chain.from_iterable(main), words, strict=True)),
     )
 
 
@@ -179,47 +189,24 @@ def piece_vectors(text: str, pieces: Sequence[Piece], table: TokenTable) -> Floa
     return add_context(vectors, context_vectors)
 
 
-def _analysed(text: str, piece: Piece, context: str, analyzer: Analyzer) -> _Analysed:
-    counts: Counter[int] = Counter()
-    atom_words: list[int] = []
-    atom_terms: list[list[int]] = []
-    words: dict[int, str] = {}
-    for atom in piece.atoms:
-        atom_ids: list[int] = []
-        length = 0
-        for token in analyzer.tokens(text[atom.start : atom.end]):
-            ids = analyzer.ids(token)
-            length += len(ids.main)
-            atom_ids += ids.main
-            atom_ids += ids.extra
-            words.update(zip(ids.main, ids.words, strict=True))
-        counts.update(atom_ids)
-        atom_terms.append(atom_ids)
-        atom_words.append(length)
-    term_vector = TermVector.of(counts, sum(atom_words))
-    position = {term: at for at, term in enumerate(term_vector.ids.tolist())}
-    atoms = [
-        AtomRecord(atom.end - atom.start, length, [position[term] for term in atom_ids])
-        for atom, length, atom_ids in zip(piece.atoms, atom_words, atom_terms, strict=True)
-    ]
-    record = PieceRecord(piece.start, piece.end, term_vector, _context_ids(piece.context, context, analyzer))
-    return _Analysed(record, atoms, words)
+def _sums(values: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """The sum of each group of values."""
+    following = iter(values)
+    return [sum(islice(following, size)) for size in sizes]
 
 
-def _context_ids(piece_context: str, chunk_context: str, analyzer: Analyzer) -> list[int]:
-    if not piece_context and not chunk_context:
-        return []
-    distinct: set[int] = set()
-    for token in analyzer.tokens(f"{piece_context}\n{chunk_context}"):
-        ids = analyzer.ids(token)
-        distinct.update(ids.main, ids.extra)
-    return sorted(distinct)
+def _context_ids(pieces: Sequence[Piece], chunk_context: str, analyzer: Analyzer) -> list[list[int]]:
+    """The terms of each piece's headings, ascending; neighbours mostly have the same ones."""
+    lines = {piece.context: f"{piece.context}\n{chunk_context}" for piece in pieces}
+    ids_of: dict[str, list[int]] = {}
+    for context, text in lines.items():
+        found = map(analyzer.ids, analyzer.tokens(text))
+        ids_of[context] = sorted({term for ids in found for term in (*ids.main, *ids.extra)})
+    return [ids_of[piece.context] for piece in pieces]
 
 
-def _digest(records: Sequence[PieceRecord]) -> bytes:
+def _digest(terms: ChunkTerms) -> bytes:
     """A hash of all pieces' terms together, so that it does not depend on where pieces end."""
-    all_ids = np.concatenate([np.zeros(0, np.uint32), *(record.terms.ids for record in records)])
-    counts = np.concatenate([np.zeros(0, np.uint8), *(record.terms.counts for record in records)])
-    ids, index_of = np.unique(all_ids, return_inverse=True)
-    totals = np.bincount(index_of, weights=counts, minlength=ids.size).astype(np.uint32)
+    ids, index_of = np.unique(terms.ids, return_inverse=True)
+    totals = np.bincount(index_of, weights=terms.counts, minlength=ids.size).astype(np.uint32)
     return blake2b(ids.tobytes() + totals.tobytes(), digest_size=_DIGEST_BYTES).digest()

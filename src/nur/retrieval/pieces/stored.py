@@ -18,11 +18,12 @@ A piece of 300 characters takes about 500 bytes, without its vector.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nur.retrieval.ranking.term_vectors import TermVector
+from nur.retrieval.ranking.term_vectors import ROW_WORD, row_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,23 +33,34 @@ if TYPE_CHECKING:
 
 _WORD = 4  #: bytes of a u32
 _FIELDS = 5  #: per piece
+_ID_BITS = 32  #: of a term id
+
+MAX_COUNT = 255
+"""Highest stored count of a term: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
 
-class PieceRecord(NamedTuple):
-    """A piece as scoring stores it."""
+class ChunkTerms(NamedTuple):
+    """The terms of all pieces of one chunk, counted together: numpy takes as long for one piece as for ten."""
 
-    start: int
-    end: int
-    terms: TermVector
-    context_ids: Sequence[int]  #: terms of its headings, ascending
+    per_piece: NDArray[np.int64]  #: distinct terms of each piece
+    ids: NDArray[np.uint32]  #: piece by piece, ascending in each
+    counts: NDArray[np.uint8]  #: occurrences of each of `ids`, capped at 255
+    positions: NDArray[np.int64]  #: of each occurrence: its index among the ids of its piece
 
-
-class AtomRecord(NamedTuple):
-    """An atom as passages store it."""
-
-    characters: int
-    words: int
-    terms: Sequence[int]  #: indices among the ids of its piece, one per occurrence
+    @classmethod
+    def of(cls, occurrences: Sequence[int], per_piece: Sequence[int]) -> ChunkTerms:
+        """Count term ids, given in text order, with the number of them in each piece."""
+        pieces = np.repeat(np.arange(len(per_piece), dtype=np.uint64), per_piece)
+        keys = (pieces << np.uint64(_ID_BITS)) | np.array(occurrences, np.uint64)
+        distinct, position, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        terms = np.bincount((distinct >> np.uint64(_ID_BITS)).astype(np.int64), minlength=len(per_piece))
+        firsts = np.cumsum(terms) - terms
+        return cls(
+            terms,
+            distinct.astype(np.uint32),  # the lower half: the id
+            np.minimum(counts, MAX_COUNT).astype(np.uint8),
+            position - np.repeat(firsts, per_piece),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +97,15 @@ class AtomTable:
     terms: NDArray[np.int64]  #: indices among the ids of the atom's piece
 
 
-def encode_pieces(records: Sequence[PieceRecord]) -> bytes:
-    """Encode the pieces of one chunk."""
-    fields = [(one.start, one.end, one.terms.length, one.terms.ids.size, len(one.context_ids)) for one in records]
-    parts = [np.array([len(records)], "<u4"), np.array(fields, "<u4").reshape(-1)]
-    parts += [one.terms.ids.astype("<u4") for one in records]
-    parts += [np.array(one.context_ids, "<u4") for one in records]
-    return b"".join(part.tobytes() for part in parts) + b"".join(one.terms.counts.tobytes() for one in records)
+def encode_pieces(
+    spans: Sequence[tuple[int, int]], words: Sequence[int], terms: ChunkTerms, contexts: Sequence[Sequence[int]]
+) -> bytes:
+    """Encode the pieces of one chunk; `contexts` are the ids of each piece's headings, ascending."""
+    starts, ends = zip(*spans, strict=True) if spans else ((), ())
+    fields = np.array([starts, ends, words, terms.per_piece, [len(ids) for ids in contexts]], "<u4")
+    context_ids = np.array([term for ids in contexts for term in ids], "<u4")
+    parts = [np.array([len(spans)], "<u4"), fields.T, terms.ids.astype("<u4"), context_ids, terms.counts]
+    return b"".join(part.tobytes() for part in parts)
 
 
 def decode_pieces(blobs: Sequence[bytes]) -> PieceTable:
@@ -114,12 +128,22 @@ def piece_texts(blob: bytes, text: str) -> list[str]:
     return [text[start:end] for start, end in zip(table.starts.tolist(), table.ends.tolist(), strict=True)]
 
 
+def rows_of_terms(per_piece: NDArray[np.int64], ids: NDArray[np.uint32], counts: NDArray[np.uint8]) -> list[str]:
+    """The terms of each piece as words for a full-text table (FTS5, tsvector), repeated as counted.
+
+    Any tokenizer keeps such words whole, whatever the text's script. Extra terms are included for their document
+    frequencies; a search looks up main terms only.
+    """
+    words = row_words(np.repeat(ids, counts))
+    words_until = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    edges = words_until[np.concatenate([[0], np.cumsum(per_piece)])] * ROW_WORD
+    return [words[start:end].rstrip() for start, end in pairwise(edges.tolist())]
+
+
 def lexical_rows(blob: bytes) -> list[str]:
     """The lexical row of each piece of one chunk."""
     table = decode_pieces([blob])
-    edges = np.cumsum(table.term_counts)[:-1]
-    pieces = zip(np.split(table.ids, edges), np.split(table.counts, edges), strict=True)
-    return [TermVector(ids, counts, 0).lexical_row() for ids, counts in pieces] if len(table) else []
+    return rows_of_terms(table.term_counts, table.ids, table.counts)
 
 
 def _terms(
@@ -144,13 +168,17 @@ def _terms(
     )
 
 
-def encode_atoms(pieces: Sequence[Sequence[AtomRecord]]) -> bytes:
-    """Encode the atoms of one chunk's pieces."""
-    atoms = [atom for piece in pieces for atom in piece]
-    head = [len(pieces), len(atoms), *(atom.characters for atom in atoms)]
-    fields = [*map(len, pieces), *(atom.words for atom in atoms), *(len(atom.terms) for atom in atoms)]
-    fields += [term for atom in atoms for term in atom.terms]
-    return np.array(head, "<u4").tobytes() + np.array(fields, "<u2").tobytes()
+def encode_atoms(
+    per_piece: Sequence[int],
+    characters: Sequence[int],
+    words: Sequence[int],
+    term_counts: Sequence[int],
+    terms: NDArray[np.int64],
+) -> bytes:
+    """Encode the atoms of one chunk; see `AtomTable`."""
+    head = np.array([len(per_piece), len(characters), *characters], "<u4")
+    fields = np.array([*per_piece, *words, *term_counts], "<u2")
+    return head.tobytes() + fields.tobytes() + terms.astype("<u2").tobytes()
 
 
 def decode_atoms(blob: bytes) -> AtomTable:

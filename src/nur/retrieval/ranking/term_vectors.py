@@ -1,8 +1,7 @@
-"""A text as ranking stores it: its terms with their counts, its length in words, and the terms of its title."""
+"""Terms as they are stored: words of a lexical row, and the terms of a note's title."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,50 +10,25 @@ from nur.retrieval.text.analysis import Analyzer, term_id
 from nur.retrieval.text.function_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-
-MAX_COUNT = 255
-"""Highest stored count of a term: BM25 with k1 = 1.2 cannot tell 255 occurrences from more."""
 
 MAX_FIRST_LINE_CHARACTERS = 120
 """A longer first line is a paragraph, not a heading of the note."""
 
 
-@dataclass(frozen=True, slots=True)
-class TermVector:
-    """A text's terms and length."""
-
-    ids: NDArray[np.uint32]  #: ascending, distinct
-    counts: NDArray[np.uint8]
-    length: int  #: in words (bigrams, where a script has no spaces); extra terms do not count
-
-    @classmethod
-    def of(cls, counts: Mapping[int, int], length: int) -> TermVector:
-        """The vector of these terms, by id; counts are capped at 255."""
-        order = sorted(counts)
-        return cls(
-            np.array(order, np.uint32), np.array([min(counts[term], MAX_COUNT) for term in order], np.uint8), length
-        )
-
-    def lexical_row(self) -> str:
-        """The terms as words for a full-text table (FTS5, tsvector): eight hex digits each, repeated as counted.
-
-        Any tokenizer keeps such words whole, whatever the text's script. Extra terms are included for their document
-        frequencies; a search looks up main terms only.
-        """
-        return " ".join(
-            row_word(term)
-            for term, count in zip(self.ids.tolist(), self.counts.tolist(), strict=True)
-            for _ in range(count)
-        )
+ROW_WORD = 9
+"""Characters of a word in a lexical row, with the space behind it."""
 
 
 def row_word(term: int) -> str:
     """A term id as a word of a lexical row."""
     return f"{term:08x}"
+
+
+def row_words(terms: NDArray[np.uint32]) -> str:
+    """Term ids as the words of a lexical row, with a space between them."""
+    return terms.astype(">u4").tobytes().hex(" ", 4)
 
 
 def heading(text: str, title: str | None = None) -> str:

@@ -21,6 +21,7 @@ analyse their notes again when they are next opened.
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ _STEM = "\x1f"  # keeps stems apart from words: the stem of "universal" is not t
 # ``\w`` of the `regex` package includes combining marks. That of `re` does not, and splits Hindi words (nDCG@10 on
 # XQuAD hi: .78 with `re`, .96 with `regex`).
 _TOKEN = regex.compile(r"\w+(?:(?:://|[.,:;@/'’&+~=#%-])\w+)*(?:\+\+|\#(?!\w))?")
+_ASCII_TOKEN = re.compile(_TOKEN.pattern, re.ASCII)  # there they agree, and `re` takes half the time
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Hangul}ー々〆]+")
 _THOUSANDS = regex.compile(r"(?<!\d)\d{1,3}(?:,\d{3})+(?!\d)")
 _OUTER_JOINT = regex.compile(r"://|[/,:;&=#%~+]+")
@@ -98,9 +100,9 @@ class Analyzer:
 
     def tokens(self, text: str) -> list[str]:
         """The text's tokens in order: words, numbers, identifiers, runs of scripts without spaces."""
-        if not text.isascii():
-            text = unicodedata.normalize("NFKC", text)
-        tokens: list[str] = _TOKEN.findall(text)
+        if text.isascii():
+            return _ASCII_TOKEN.findall(text)
+        tokens: list[str] = _TOKEN.findall(unicodedata.normalize("NFKC", text))
         return tokens
 
     def ids(self, token: str) -> TermIds:
