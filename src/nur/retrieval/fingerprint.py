@@ -7,6 +7,7 @@ compared afterwards. Of pairs that share 8 of 10 words, 19 in 20 have a band in 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 BANDS = 4
 ROWS_PER_BAND = 3
+CACHED_WORDS = 20_000
+"""Words whose hashes are kept (3 MB): an English chat of 5.4 MB has 15,000. A look-up takes a tenth of hashing."""
+
 #: A word, or one character of a script without spaces.
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|[\p{L}\p{M}\p{N}]+")
 _NUMBER = regex.compile(r"\d+")
@@ -38,12 +42,17 @@ def bands(note: Note, text: str) -> list[FingerprintBand]:
     words = set(_WORD.findall(text.lower()))
     if not words:
         return []
-    hashes = np.array([_hash(word.encode()) for word in words], dtype=np.uint64)
+    hashes = np.array([*map(_word_hash, words)], dtype=np.uint64)
     smallest = (hashes[:, None] * _FACTORS + _OFFSETS).min(axis=0).reshape(BANDS, ROWS_PER_BAND)
     # Without the salt, notes of a series that differ only in their numbers would all be candidates of each other.
     salt = b"" if note.is_chunked else " ".join(sorted(numbers(text))).encode()
     hashed = (_hash(bytes([index]) + band.tobytes() + salt) for index, band in enumerate(smallest))
     return [FingerprintBand(int(np.uint64(band).astype(np.int64))) for band in hashed]
+
+
+@lru_cache(CACHED_WORDS)
+def _word_hash(word: str) -> int:
+    return _hash(word.encode())
 
 
 def _hash(data: bytes) -> int:

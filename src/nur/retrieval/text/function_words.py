@@ -161,6 +161,8 @@ FUNCTION_WORDS = frozenset().union(*LANGUAGES.values())
 """The function words of all these languages, English included."""
 
 _WORD = regex.compile(r"\p{L}+")
+#: Blanks instead of everything else: with the pattern, finding the words of English text takes six times as long.
+_ASCII_LETTERS = bytes(code if chr(code).isalpha() else ord(" ") for code in range(128)).ljust(256)
 _OTHERS = frozenset(word for word in FUNCTION_WORDS - ENGLISH if len(word) > 1)  # single letters also occur in codes
 _OF_KNOWN = frozenset().union(*(LANGUAGES[one] for one in ("en", "fr", "de", "es", "it", "nl", "pl", "ru", "tr")))
 _OF_UNKNOWN = (LANGUAGES["hi"] | LANGUAGES["no"]) - _OF_KNOWN
@@ -174,10 +176,13 @@ MIN_OF_UNKNOWN_SCRIPT, MIN_VIETNAMESE = 0.5, 0.05  #: shares of the letters
 
 def is_english(text: str) -> bool:
     """Whether most function words of a text are English; if as many are not, whether it is plain ASCII."""
-    words = [word.casefold() for word in _WORD.findall(text) if word != "i"]  # "in" of Scandinavians, "and" of Poles
-    english = sum(word in ENGLISH for word in words)
-    others = sum(word in _OTHERS for word in words)
-    return english > others or (english == others and text.isascii())
+    is_ascii = text.isascii()
+    letters = text.encode().translate(_ASCII_LETTERS).decode() if is_ascii else " ".join(_WORD.findall(text))
+    words = letters.casefold().split()
+    small_i = letters.split().count("i")  # "in" of Scandinavians, "and" of Poles
+    english = sum(map(ENGLISH.__contains__, words)) - small_i
+    others = sum(map(_OTHERS.__contains__, words))
+    return english > others or (english == others and is_ascii)
 
 
 def languages_of(text: str) -> list[str]:
