@@ -60,7 +60,8 @@ _CURRENT_TEXT = select(_notes.version, _notes.content_hash, _notes.title, _notes
     _notes.note_id == bindparam("current_id")
 )
 _INSERT_VERSION = insert(note_versions)
-_INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_key, sort_by_parameter_order=True)
+# With the index instead of `sort_by_parameter_order`, for which SQLite would run one statement per chunk.
+_INSERT_CHUNKS = insert(memory_note_chunks).returning(_chunks.chunk_index, _chunks.chunk_key)
 _INSERT_PIECES = insert(chunk_pieces)
 _INSERT_VECTORS = insert(note_chunk_embeddings)
 _INSERT_POOLED = insert(note_embeddings)
@@ -211,7 +212,8 @@ def _add_chunks(connection: Connection, lexical_index: LexicalIndex, write: Note
         return []
     note = write.note
     rows = [chunk_values(note, new, now, indexed=write.indexed) for new in write.chunks]
-    keys = [ChunkKey(key) for key in connection.execute(_INSERT_CHUNKS, rows).scalars()]
+    key_of: dict[int, int] = dict(connection.execute(_INSERT_CHUNKS, rows).all())
+    keys = [ChunkKey(key_of[new.chunk.index]) for new in write.chunks]
     new_chunks = dict(zip(keys, write.chunks, strict=True))
     connection.execute(_INSERT_PIECES, [piece_values(key, new) for key, new in new_chunks.items()])
     words = {term: word for new in write.chunks for term, word in new.words.items()}
