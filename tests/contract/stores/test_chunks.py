@@ -275,3 +275,6 @@ async def test_words_come_in_the_order_in_which_they_were_stored_and_go_with_the
     await stores.notes.purge(first, at(), indexed=True)
     await stores.scrub()
     assert [one.word for one in await words_after(stores, 0, 10)] == ["milk", "water"]
+
+    await write(stores, with_words({2: "tea", 8: "sugar"}))  # a word that was known, forgotten, and comes again
+    assert {one.word for one in await words_after(stores, 0, 10)} == {"milk", "water", "tea", "sugar"}

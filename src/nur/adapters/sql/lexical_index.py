@@ -12,7 +12,7 @@ from nur.adapters.sql.tables import lexical_totals, memory_note_chunks, memory_n
 from nur.domain.notes import ChunkKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -67,6 +67,10 @@ class LexicalIndex(Protocol):
 
     def add(self, connection: Connection, terms: Mapping[ChunkKey, Sequence[str]], words: Mapping[int, str]) -> None:
         """Write the lexical rows of new chunks, one per piece, and the words of their terms."""
+        ...
+
+    def committed(self, words: Iterable[int]) -> None:
+        """Take note that the words of these terms are committed: writing them again may be left out."""
         ...
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:

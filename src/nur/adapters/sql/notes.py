@@ -67,7 +67,9 @@ class SqlNoteStore:
 
     async def write(self, write: NoteWrite, context: WriteContext) -> Written:
         """Commit one write, and the suggestions of its comparison. Raises Conflict."""
-        return await self.run.write(write_note, self.lexical_index, write, context)
+        written = await self.run.write(write_note, self.lexical_index, write, context)
+        self.lexical_index.committed(term for new in write.chunks for term in new.words)
+        return written
 
     async def remove(self, note: Note, context: WriteContext, *, action: str, indexed: bool) -> Note:
         """Move a note to the trash and delete everything derived from it. Raises Conflict."""

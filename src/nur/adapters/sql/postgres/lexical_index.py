@@ -36,7 +36,7 @@ from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -153,6 +153,9 @@ class PostgresLexicalIndex:
             connection.exec_driver_sql(_ADD, (lines,))
         if words:
             connection.exec_driver_sql(_ADD_WORDS, (json.dumps(words),))
+
+    def committed(self, words: Iterable[int]) -> None:
+        """Remember nothing: another process may delete these words."""
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
         """Remove the lexical rows of deleted chunks."""

@@ -18,7 +18,7 @@ from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -94,6 +94,10 @@ class Fts5LexicalIndex:
         new = [word for word in words.items() if word[0] not in self._stored_words]
         if new:
             connection.exec_driver_sql("INSERT OR IGNORE INTO lexical_words (term, word) VALUES (?, ?)", new)
+
+    def committed(self, words: Iterable[int]) -> None:
+        """Remember that the words of these terms are committed; `add` leaves them out from now on."""
+        self._stored_words.update(words)
 
     def remove(self, connection: Connection, pieces: Mapping[ChunkKey, int]) -> None:
         """Remove the lexical rows of chunks."""
