@@ -26,18 +26,15 @@ CONTEXT_WEIGHT = 0.2
 MAX_VALUE = 127
 """Largest absolute value of a quantised dimension."""
 
-#: Texts embedded at once; the token vectors of all of them are in memory together.
-SLICE = 256
-
 # Mean shorter than this part of the longest vector: only rounding errors are left, and their direction means nothing.
 _CANCELLED = 1e-6
 
 
 def mean_vectors(texts: Sequence[str], table: TokenTable) -> Floats:
     """The mean of each text's token vectors, at unit length; zero for a text without tokens."""
-    dimensions = table.token_vectors.shape[1]
-    slices = [_means(texts[at : at + SLICE], table) for at in range(0, len(texts), SLICE)]
-    return np.concatenate([np.zeros((0, dimensions), np.float32), *slices])
+    # Text by text: reduceat over the tokens of all texts takes three times as long.
+    sums = [table.token_vectors[ids].sum(axis=0, dtype=np.float32) for ids in table.tokenize(texts)]
+    return _unit(np.array(sums, np.float32).reshape(len(texts), table.token_vectors.shape[1]))
 
 
 def add_context(vectors: Floats, context: Floats) -> Floats:
@@ -70,18 +67,6 @@ def decode_vectors(blobs: Sequence[bytes], pieces: int) -> Floats:
     """The stored vectors of `pieces` pieces, at unit length."""
     stored = np.frombuffer(b"".join(blobs), np.int8).reshape(pieces, -1)
     return _unit(stored.astype(np.float32))
-
-
-def _means(texts: Sequence[str], table: TokenTable) -> Floats:
-    tokens = table.tokenize(texts)
-    rows = table.token_vectors[np.concatenate(tokens)]
-    sizes = np.array([len(ids) for ids in tokens])
-    sums = np.zeros((len(texts), rows.shape[1]), np.float32)
-    has_tokens = sizes > 0
-    if has_tokens.any():
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])[has_tokens]
-        sums[has_tokens] = np.add.reduceat(rows, starts, axis=0)
-    return _unit(sums)
 
 
 def _unit(vectors: Floats) -> Floats:
