@@ -33,7 +33,7 @@ class ModelCalibration:
     embedding_version: str
     cosine_weight: float = DEFAULT_COSINE_WEIGHT  #: of a chunk's cosine, relative to the lexical share
     piece_weight: float = DEFAULT_PIECE_WEIGHT  #: of a piece's cosine, always by the packaged model
-    dilution: float = 0.05  #: added to the score of a whole chunk of several pieces, because most of it does not answer
+    dilution: float = 0.05  #: added to the score of a whole chunk of many pieces, because most of it does not answer
     candidates: int = MIN_CANDIDATES  #: per ranker, at least
     rrf_weight: float = 1.0  #: of the dense ranking in RRF; the lexical one has 1
     floor: float | None = None  #: least relevance of a hit that is shown, 0 to 1; None: everything is shown

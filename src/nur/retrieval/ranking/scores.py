@@ -51,6 +51,11 @@ WHOLE_WEIGHT = 0.4
 WHOLE_B = 0.75
 """BM25's length penalty for whole chunks, which are long. .4: BEAM recall@10 −.03."""
 
+FULL_DILUTION_PIECES = 12
+"""Pieces from which a chunk's dilution counts in full. Measured: a whole chunk scores less than its best piece by .011
+with two pieces, .025 with four, .033 with six and .054 with twelve, about as the logarithm of their number. In full for
+two or more pieces, paragraphs of an encyclopaedia outrank memories (everyday with three other sets: recall@5 −.014)."""
+
 HEADING_BONUS = 0.15
 """Bonus of a note whose heading the question repeats: "Creating test cases" for "how do I create test cases?". Without
 it product documentation loses .01 recall@10 and .02 nDCG@10; .1 to .25: within .01."""
@@ -90,7 +95,7 @@ class Meaning:
     weight: float  #: of the cosine
     by_model: NDArray[np.float64]  #: what the store's own model adds to each piece's score
     whole_by_model: NDArray[np.float64]  #: what it adds to the score of each piece's chunk
-    dilution: float  #: added to the score of a chunk of several pieces, because most of it does not answer
+    dilution: float  #: added to the score of a chunk of many pieces, because most of it does not answer
 
 
 def score_pieces(
@@ -219,16 +224,16 @@ def _whole_scores(
     first = np.flatnonzero(np.diff(table.chunks, prepend=-1))
     chunk_of_piece = np.cumsum(np.diff(table.chunks, prepend=table.chunks[0]) != 0)
     words = np.add.reduceat(table.words, first)
-    has_one_piece = np.diff(np.append(first, len(table))) == 1
-    b = np.where(has_one_piece, B, WHOLE_B)
+    pieces = np.diff(np.append(first, len(table)))
+    b = np.where(pieces == 1, B, WHOLE_B)
     norm = K1 * (1 - b + b * words / REFERENCE_WORDS)
     totals = np.add.reduceat(counts, first, axis=0)
     scores = (totals / (totals + norm[:, None])) @ weights
     if meaning.question is not None:
         vectors = weighted_mean(meaning.vectors, table.characters, first)
         scores = scores + meaning.weight * cosines(vectors, meaning.question)
-    # Not for turns, which compete with each other.
-    dilution = np.where(has_one_piece | is_turn[table.chunks[first]], 0.0, meaning.dilution)
+    share = np.minimum(1.0, np.log(pieces) / np.log(FULL_DILUTION_PIECES))
+    dilution = np.where(is_turn[table.chunks[first]], 0.0, meaning.dilution * share)  # turns compete with each other
     whole: NDArray[np.float64] = (scores + dilution + meaning.whole_by_model[first])[chunk_of_piece]
     return whole
 

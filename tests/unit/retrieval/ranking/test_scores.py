@@ -11,6 +11,7 @@ from nur.retrieval.pieces.stored import PieceTable
 from nur.retrieval.ranking.queries import NO_TERMS, Expansion, WeightedTerms
 from nur.retrieval.ranking.scores import (
     CONTEXT_COUNT,
+    FULL_DILUTION_PIECES,
     HEADING_BONUS,
     K1,
     REFERENCE_WORDS,
@@ -102,8 +103,38 @@ def test_a_pieces_score_is_that_of_its_words_and_its_vector_mixed_with_its_chunk
         )
         mean = sum(pool.table.characters[one] * pool.vectors[one] for one in siblings)
         whole += 0.5 * float(mean @ meaning.question) / float(np.linalg.norm(mean)) + meaning.whole_by_model[piece]
-        whole += -0.07 if len(siblings) > 1 and not IS_TURN[chunk] else 0.0
+        share = float(np.log(len(siblings)) / np.log(FULL_DILUTION_PIECES))
+        whole += 0.0 if IS_TURN[chunk] else -0.07 * share
         assert found.scores[piece] == pytest.approx((1 - WHOLE_WEIGHT) * own + WHOLE_WEIGHT * whole, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "share"),
+    [
+        (1, 0.0),  # the chunk is its piece
+        (2, 0.28),  # a paragraph or two: most of it may well answer
+        (6, 0.72),
+        (12, 1.0),
+        (40, 1.0),  # as much as twelve: a chunk does not gain by being long
+    ],
+)
+def test_dilution_grows_with_the_number_of_pieces(pieces: int, share: float) -> None:
+    none, one_each = np.zeros(pieces, np.int64), np.arange(pieces)
+    table = PieceTable(
+        chunks=none,
+        starts=one_each,
+        ends=one_each + 1,
+        words=np.ones(pieces),
+        term_counts=none,
+        context_counts=none,
+        ids=np.zeros(0, np.uint32),
+        counts=np.zeros(0, np.uint8),
+        context_ids=np.zeros(0, np.uint32),
+    )
+    meaning = Meaning(np.zeros((pieces, 4), np.float32), None, 0.5, np.zeros(pieces), np.zeros(pieces), dilution=0.05)
+    for is_turn, expected in ((False, 0.05 * WHOLE_WEIGHT * share), (True, 0.0)):
+        found = score_pieces(table, [np.zeros(0, np.uint32)], np.array([is_turn]), the_terms(), meaning)
+        assert found.scores == pytest.approx([expected] * pieces, abs=1e-4)
 
 
 def test_a_heading_that_the_question_repeats_is_a_bonus_and_less_so_the_longer_the_note() -> None:
