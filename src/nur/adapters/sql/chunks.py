@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Select, select
 
 from nur.adapters.sql.filters import chunks_matching, one_of
-from nur.adapters.sql.lexical_index import read_totals
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
@@ -47,14 +46,14 @@ _SHOWN = select(*CHUNK_COLUMNS, *PIECE_COLUMNS, *NOTE_COLUMNS, has_vector()).sel
 
 @dataclass(frozen=True, slots=True)
 class SqlChunkStore:
-    """Chunks for search. Each method reads one snapshot."""
+    """Chunks for search. Each method reads one snapshot, except those that count."""
 
     run: Runner
     lexical_index: LexicalIndex
 
     async def statistics(self, terms: Sequence[str] = ()) -> CorpusStatistics:
         """Counts over everything stored, and for these terms."""
-        return await self.run.read(statistics, self.lexical_index, terms)
+        return await self.run.read_one(statistics, self.lexical_index, terms)
 
     async def look_up(
         self,
@@ -65,7 +64,8 @@ class SqlChunkStore:
         with_not_indexed: bool = True,
     ) -> CorpusStatistics:
         """Counts over everything stored, and for the terms that `terms_of` chooses from words stored after `after`."""
-        return await self.run.read(_look_up, self.lexical_index, after, limit, terms_of, with_not_indexed)
+        # Without a transaction: counts and words are estimates, and beginning and ending one takes as long as a count.
+        return await self.run.read_one(_look_up, self.lexical_index, after, limit, terms_of, with_not_indexed)
 
     async def candidates(self, query: CandidateQuery) -> CandidateSet:
         """The candidates of a question, and the full chunks of those that have equal terms."""
@@ -103,8 +103,7 @@ class SqlChunkStore:
 
 def statistics(connection: Connection, lexical_index: LexicalIndex, terms: Sequence[str]) -> CorpusStatistics:
     """Counts over everything stored, and for these terms."""
-    totals = read_totals(connection)
-    frequencies = lexical_index.frequencies(connection, terms, totals)
+    totals, frequencies = lexical_index.count(connection, terms)
     return CorpusStatistics(totals.chunks, totals.pieces, totals.terms, frequencies)
 
 

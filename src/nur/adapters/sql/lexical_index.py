@@ -32,7 +32,7 @@ _MATCHING = (
     .select_from(memory_note_chunks)
     .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
 )
-_TOTALS = select(
+TOTALS = select(
     *(
         cast(func.coalesce(func.sum(lexical_totals.c[name]), 0), BigInteger).label(name)
         for name in ("chunks", "pieces", "terms")
@@ -52,7 +52,14 @@ class Totals(NamedTuple):
 
 def read_totals(connection: Connection) -> Totals:
     """The counts now."""
-    return Totals._make(connection.execute(_TOTALS).one())
+    return Totals._make(connection.execute(TOTALS).one())
+
+
+class Counted(NamedTuple):
+    """Counts of everything stored, and of some terms."""
+
+    totals: Totals
+    frequencies: dict[str, TermFrequency]  #: to within 1 %; unknown terms are left out
 
 
 class FoundByWords(NamedTuple):
@@ -97,12 +104,12 @@ class LexicalIndex(Protocol):
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """Words stored after this key, in order, and earlier ones that may not have been seen yet.
 
-        Nothing else may be read before them in the same transaction.
+        Inside a transaction nothing else may be read before them.
         """
         ...
 
-    def frequencies(self, connection: Connection, terms: Sequence[str], totals: Totals) -> dict[str, TermFrequency]:
-        """Counts of each term among all pieces, to within 1 %; unknown terms are left out."""
+    def count(self, connection: Connection, terms: Sequence[str]) -> Counted:
+        """Counts of everything, and of each term among all pieces."""
         ...
 
     def optimize(self, connection: Connection) -> None:
@@ -141,13 +148,11 @@ class CommonTerms:
         """Clear the cache."""
         self._known = {}
 
-    def frequencies(
-        self, terms: Sequence[str], count: Callable[[Sequence[str]], dict[str, TermFrequency]]
-    ) -> dict[str, TermFrequency]:
-        """Counts of each term; those not cached are counted."""
+    def count(self, terms: Sequence[str], count: Callable[[Sequence[str]], Counted]) -> Counted:
+        """Counts of everything and of each term; the terms that are not cached are counted."""
         known = self._known  # other threads may replace it meanwhile
         distinct = list(dict.fromkeys(terms))
-        counted = count([term for term in distinct if term not in known])
+        totals, counted = count([term for term in distinct if term not in known])
         found = {term: known.get(term) or counted[term] for term in distinct if term in known or term in counted}
         known.update((term, one) for term, one in counted.items() if one.pieces >= COMMON)
-        return found
+        return Counted(totals, found)

@@ -46,7 +46,7 @@ class LateRows:
 
     @contextmanager
     def reading(self, connection: Connection, last: int) -> Iterator[Reading]:
-        """Read the table inside the block; it must be the first read of its transaction, which takes the snapshot."""
+        """Read the table inside the block; a transaction that has read before would show an old snapshot."""
         with self._lock:
             # Decided before the snapshot is taken: rows that it shows up to this key are final.
             final = self._read if not self._writing else 0

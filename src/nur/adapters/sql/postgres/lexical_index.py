@@ -29,7 +29,15 @@ from sqlalchemy import (
     true,
 )
 
-from nur.adapters.sql.lexical_index import MIN_SHARED_TERMS, CommonTerms, FoundByWords, best_chunks, read_totals
+from nur.adapters.sql.lexical_index import (
+    MIN_SHARED_TERMS,
+    TOTALS,
+    CommonTerms,
+    Counted,
+    FoundByWords,
+    Totals,
+    best_chunks,
+)
 from nur.adapters.sql.postgres.late_rows import LateRows
 from nur.adapters.sql.tables import lexical_words, memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from nur.adapters.sql.lexical_index import Ranking, Totals
+    from nur.adapters.sql.lexical_index import Ranking
 
 CREATE = (
     (
@@ -83,11 +91,15 @@ _FORGET_WORDS = (
     " (SELECT 1 FROM piece_terms AS p WHERE p.term = lpad(to_hex(w.term), 8, '0'))"
 )
 _WORDS_AFTER = select(_words.word_key, _words.term, _words.word).order_by(_words.word_key)
-_COUNT = (
+_with_terms = (
     select(_rows.term, func.count().label("pieces"), func.sum(_rows.occurrences, type_=BigInteger).label("occurrences"))
     .where(_rows.term == func.any(bindparam("terms", type_=_strings)))
     .group_by(_rows.term)
+    .subquery()
 )
+_totals = TOTALS.subquery()
+#: Repeats the totals in every row, one per term: a statement of its own for them takes longer than the rows.
+_COUNT = select(_totals, _with_terms).join_from(_totals, _with_terms, true(), isouter=True)
 
 _asked = (
     func.unnest(bindparam("terms", type_=_strings), bindparam("idfs", type_=ARRAY(Float)))
@@ -186,8 +198,7 @@ class PostgresLexicalIndex:
         """A function that ranks pieces by the terms; None if no piece contains any."""
         if not terms:
             return None
-        totals = read_totals(connection)
-        common = self.frequencies(connection, terms, totals)
+        totals, common = self.count(connection, terms)
         if not common:
             return None
         idfs = [_idf(totals.pieces, one.pieces) for one in common.values()]
@@ -204,7 +215,7 @@ class PostgresLexicalIndex:
     def words(self, connection: Connection, after: int, limit: int) -> list[StoredWord]:
         """Words stored after the key `after`, in key order, preceded by earlier ones that may have been committed late.
 
-        Must be the first read of its transaction.
+        Must be the first read of its transaction, or be outside of one.
         """
         if limit <= 0:
             return []
@@ -215,14 +226,15 @@ class PostgresLexicalIndex:
             reading.last = new[-1].word_key if new else after
         return [StoredWord(*row) for row in (*late, *new)]
 
-    def frequencies(self, connection: Connection, terms: Sequence[str], totals: Totals) -> dict[str, TermFrequency]:
-        """Frequencies of the terms among all pieces; unknown terms are left out."""
-        if not terms:
-            return {}
-        if self._is_stale(totals.last_chunk, totals.pieces):
+    def count(self, connection: Connection, terms: Sequence[str]) -> Counted:
+        """Counts of everything, and of each term among all pieces."""
+        counted = self._common.count(terms, partial(_count, connection))
+        totals = counted.totals
+        if terms and self._is_stale(totals.last_chunk, totals.pieces):
             self._common.forget()
             self._counted = (totals.last_chunk, totals.pieces)
-        return self._common.frequencies(terms, partial(_count, connection))
+            counted = self._common.count(terms, partial(_count, connection))
+        return counted
 
     def _is_stale(self, last_chunk: int, pieces: int) -> bool:
         """Whether too many chunks were added or pieces removed since the last count, also by other processes."""
@@ -239,11 +251,11 @@ def _lines(terms: Mapping[ChunkKey, Sequence[str]]) -> Iterator[str]:
                 yield f"{term}\t{key}\t{piece}\t{occurrences}\t{len(words)}\n"
 
 
-def _count(connection: Connection, terms: Sequence[str]) -> dict[str, TermFrequency]:
-    if not terms:
-        return {}
-    rows = connection.execute(_COUNT, {"terms": list(terms)})
-    return {row.term: TermFrequency(row.pieces, row.occurrences) for row in rows}
+def _count(connection: Connection, terms: Sequence[str]) -> Counted:
+    rows = connection.execute(_COUNT, {"terms": list(terms)}).all()
+    width = len(Totals._fields)
+    found = {row[width]: TermFrequency(*row[width + 1 :]) for row in rows if row[width] is not None}
+    return Counted(Totals._make(rows[0][:width]), found)
 
 
 def _idf(pieces: int, having: int) -> float:

@@ -7,12 +7,18 @@ spaces alone, since the analyzer has done the real work. A row's id is made of i
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Float, bindparam, column, func, select, table, text
 
-from nur.adapters.sql.lexical_index import MIN_SHARED_TERMS, CommonTerms, FoundByWords, best_chunks
+from nur.adapters.sql.lexical_index import (
+    MIN_SHARED_TERMS,
+    CommonTerms,
+    Counted,
+    FoundByWords,
+    best_chunks,
+    read_totals,
+)
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes
 from nur.domain.notes import ChunkKey
 from nur.ports.chunks import StoredWord, TermFrequency
@@ -163,12 +169,17 @@ class Fts5LexicalIndex:
         self._stored_words.update(word.term for word in found)
         return found
 
+    def count(self, connection: Connection, terms: Sequence[str]) -> Counted:
+        """Counts of everything, and of each term among all pieces."""
+        totals = read_totals(connection)
+        return Counted(totals, self.frequencies(connection, terms, totals))
+
     def frequencies(self, connection: Connection, terms: Sequence[str], totals: Totals) -> dict[str, TermFrequency]:
-        """Counts of each term among all pieces; unknown terms are left out."""
+        """Counts of each term among all pieces, whose number is given; unknown terms are left out."""
         if self._changed > STALE_SHARE * totals.pieces:
             self._common.forget()
             self._changed = 0
-        return self._common.frequencies(terms, partial(_count, connection))
+        return self._common.count(terms, lambda new: Counted(totals, _count(connection, new))).frequencies
 
 
 def _row_id(chunk_key: ChunkKey, piece: int) -> int:
