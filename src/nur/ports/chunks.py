@@ -80,6 +80,7 @@ class ScoringView(NamedTuple):
     digest: bytes  #: equal for chunks with the same terms
     pieces: bytes  #: terms and offsets of its pieces (`retrieval.pieces.stored`); empty until analysed again
     piece_vectors: bytes
+    is_decided: bool = False  #: whether a decision names its note as the older one of two
 
     @property
     def is_chunked(self) -> bool:

@@ -82,6 +82,7 @@ async def test_ranking_reads_no_more_of_a_chunk_than_it_needs(stores: Stores) ->
         given.digest,
         given.pieces,
         given.piece_vectors,
+        False,
     )
     assert view.turn == ("c", 3)
     assert not view.is_chunked

@@ -62,7 +62,6 @@ _UPDATES = (
     .where(~select(decisions.c.newer_id).where(_SAME_PAIR).exists())  # decided: the decision counts
     .order_by(_notes.occurred_at.desc(), suggestions.c.newer_id)
 )
-_ANY_DECIDED = select(decisions.c.newer_id).limit(1)
 
 
 def candidates(connection: Connection, lexical_index: LexicalIndex, query: CandidateQuery) -> CandidateSet:
@@ -254,10 +253,9 @@ def with_superseders(
     connection: Connection, views: list[ScoringView], query: CandidateQuery
 ) -> tuple[list[ScoringView], Mapping[str, Sequence[str]]]:
     """The candidates with the notes that supersede them; and for each superseded public id, its superseders'."""
-    ids = {view.note_id: view.public_id for view in views}
-    decided = _ANY_DECIDED.where(one_of(connection, decisions.c.older_id, list(ids)))
-    if connection.execute(decided).first() is None:  # the usual case, and a cheap query
+    if not any(view.is_decided for view in views):
         return views, {}
+    ids = {view.note_id: view.public_id for view in views}
     found = superseders(connection, list(ids), query.where, query.now, query.known_at)
     missing = {newer.note_id for newers in found.values() for newer in newers} - ids.keys()
     views = views + _views_of(connection, missing, query)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import func, select
 
-from nur.adapters.sql.tables import chunk_pieces, memory_note_chunks, memory_notes, note_chunk_embeddings
+from nur.adapters.sql.tables import chunk_pieces, decisions, memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import Chunk, StoredChunk, chunk_uuid
 from nur.domain.kinds import identity_of
 from nur.domain.notes import (
@@ -72,6 +72,7 @@ SCORING_COLUMNS = [
     func.coalesce(_pieces.digest, b"").label("digest"),
     func.coalesce(_pieces.pieces, b"").label("pieces"),
     func.coalesce(_pieces.vectors, b"").label("piece_vectors"),
+    select(decisions.c.older_id).where(decisions.c.older_id == _notes.note_id).exists().label("is_decided"),
 ]
 PIECE_COLUMNS = [_pieces.pieces, _pieces.atoms]
 _KIND_AT = ScoringView._fields.index("kind")
