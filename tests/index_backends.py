@@ -166,19 +166,19 @@ class PgVector(Backend):
     def __init__(self, address: str | None = None) -> None:
         super().__init__()
         self._revisions: dict[NoteId, int] = {}
-        self._run = PostgresRunner(StoreCondition(str))
-        self._run.start(make_engine(address or shared_cluster().emptied(empty_database()), 2), 2)
+        self.run = PostgresRunner(StoreCondition(str))
+        self.run.start(make_engine(address or shared_cluster().emptied(empty_database()), 2), 2)
 
     def make(self) -> VectorIndex:
-        return PgVectorIndex(self._run, dimensions=self.dimensions, embedding_version=self.version, clock=self.clock)
+        return PgVectorIndex(self.run, dimensions=self.dimensions, embedding_version=self.version, clock=self.clock)
 
     async def apply(self, index: VectorIndex, *ops: IndexOp) -> None:
         for op in ops:
-            await self._run.write(self._take, op)
+            await self.run.write(self._take, op)
         await index.apply(ops)
 
     def close(self) -> None:
-        self._run.stop()
+        self.run.stop()
 
     def _take(self, connection: Connection, op: IndexOp) -> None:
         if op.revision < self._revisions.get(op.note_id, 0):

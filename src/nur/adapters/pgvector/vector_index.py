@@ -47,7 +47,7 @@ STATEMENTS = 64
 _chunks = memory_note_chunks.c
 _vectors = note_chunk_embeddings.c
 
-_SET_EF_SEARCH = text("SELECT set_config('hnsw.ef_search', :rescored, true)")
+_SET_EF_SEARCH = text("SELECT set_config('hnsw.ef_search', :rescored, false)")
 #: An arbitrary lock number of our own: only one process builds the index.
 _LOCK_BUILD = text("SELECT pg_try_advisory_lock(7809623)")
 _UNLOCK_BUILD = text("SELECT pg_advisory_unlock(7809623)")
@@ -107,10 +107,8 @@ class PgVectorIndex:
         """The nearest chunks that match the filter, nearest first, ties by key. Raises IndexDown."""
         if limit <= 0 or not vector.any():
             return []
-        # Only a transaction can have a setting of its own.
-        read = self.run.read if _rescored(limit) > MIN_RESCORED else self.run.read_one
         try:
-            return await read(self._nearest, vector, where, limit)
+            return await self.run.read_one(self._nearest, vector, where, limit)
         except StoreDown as error:
             raise IndexDown(str(error)) from error
 
@@ -160,8 +158,7 @@ class PgVectorIndex:
 
     def _nearest(self, connection: Connection, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         rescored = _rescored(limit)
-        if rescored > MIN_RESCORED:
-            connection.execute(_SET_EF_SEARCH, {"rescored": str(rescored)})
+        _set_ef_search(connection, rescored)
         values = {"query": vector, "now": self._clock.now()}
         rows = connection.execute(self._statement(where, limit, max(rescored, limit)), values).all()
         if len(rows) < limit:  # no more match the filter, or the index gave up looking (hnsw.max_scan_tuples)
@@ -201,6 +198,16 @@ class PgVectorIndex:
     def _count(self, connection: Connection) -> int:
         statement = select(func.count()).select_from(note_chunk_embeddings).where(self._of_version)
         return connection.execute(statement).scalar_one()
+
+
+def _set_ef_search(connection: Connection, rescored: int) -> None:
+    """Make the index look at so many, unless this connection's last query did.
+
+    Most searches ask for the same number. Set for a transaction, it would take three more round trips each time.
+    """
+    if connection.info.get("ef_search", MIN_RESCORED) != rescored:
+        connection.execute(_SET_EF_SEARCH, {"rescored": str(rescored)})
+        connection.info["ef_search"] = rescored
 
 
 def _rescored(limit: int) -> int:
