@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Float, bindparam, cast, func, literal_column, select, text
 from sqlalchemy.types import UserDefinedType
 
-from nur.adapters.sql.columns import Moment, Vector
-from nur.adapters.sql.filters import chunks_matching
+from nur.adapters.sql.columns import Vector
+from nur.adapters.sql.filters import NOW, STATEMENTS, chunks_matching
 from nur.adapters.sql.tables import memory_note_chunks, memory_notes, note_chunk_embeddings
 from nur.domain.chunks import sha256
 from nur.domain.errors import IndexDown, StoreDown
@@ -41,8 +41,6 @@ MAX_DIMENSIONS = 4000
 RESCORED_PER_HIT = 2
 MIN_RESCORED = 40  #: pgvector's default for hnsw.ef_search
 MAX_RESCORED = 1000  #: pgvector's limit for hnsw.ef_search
-#: Statements kept, one per filter: composing one costs half as much as running it.
-STATEMENTS = 64
 
 _chunks = memory_note_chunks.c
 _vectors = note_chunk_embeddings.c
@@ -175,7 +173,7 @@ class PgVectorIndex:
             select(_vectors.chunk_key, _chunks.note_id, _vectors.vec)
             .join_from(note_chunk_embeddings, memory_note_chunks, _chunks.chunk_key == _vectors.chunk_key)
             .join(memory_notes, memory_notes.c.note_id == _chunks.note_id)
-            .where(self._of_version, chunks_matching(where, bindparam("now", type_=Moment)))
+            .where(self._of_version, chunks_matching(where, NOW))
             .order_by(near)
             .limit(literal_column(str(rescored or limit)))
             .cte("candidates")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Select, and_, func, or_, select, true
 
 from nur.adapters.sql.chunk_times import by_time, dated, in_window, known
 from nur.adapters.sql.decisions import superseders
-from nur.adapters.sql.filters import chunks_matching, notes_matching, one_of
+from nur.adapters.sql.filters import NOW, STATEMENTS, among, chunks_matching, notes_matching, one_of
 from nur.adapters.sql.lexical_index import FoundByWords
 from nur.adapters.sql.mapping import (
     SCORING_COLUMNS,
@@ -115,8 +116,13 @@ def scoring_views(
     connection: Connection, keys: Sequence[ChunkKey], where: NoteFilter, now: datetime
 ) -> list[ScoringView]:
     """Scoring views of these chunks, without those that are deleted, expired or filtered out."""
-    query = _SCORING_VIEWS.where(one_of(connection, _chunks.chunk_key, keys), chunks_matching(where, now))
-    return [to_scoring_view(row) for row in connection.execute(query).all()]
+    statement = _views_of_keys(connection.dialect.name, where)
+    return [to_scoring_view(row) for row in connection.execute(statement, {"keys": list(keys), "now": now}).all()]
+
+
+@lru_cache(STATEMENTS)
+def _views_of_keys(dialect: str, where: NoteFilter) -> Select[*tuple[Any, ...]]:
+    return _SCORING_VIEWS.where(among(dialect, _chunks.chunk_key, "keys"), chunks_matching(where, NOW))
 
 
 def turns_near(
@@ -166,8 +172,10 @@ def _by_words(connection: Connection, lexical_index: LexicalIndex, query: Candid
     The rows are always queried. Otherwise nothing would find a chunk that was indexed after the index answered and
     before this snapshot.
     """
-    matching = chunks_matching(query.where, query.now)
-    found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
+    found = FoundByWords([], has_more=False)
+    if query.terms:
+        matching = chunks_matching(query.where, query.now)
+        found = lexical_index.search(connection, query.terms, matching, query.lexical_limit)
     if not query.found_by_words:
         return found
     known = set(found.chunks)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, select
 
-from nur.adapters.sql.filters import chunks_matching, one_of
+from nur.adapters.sql.filters import NOW, STATEMENTS, among, chunks_matching, one_of
 from nur.adapters.sql.mapping import (
     CHUNK_COLUMNS,
     NOTE_COLUMNS,
@@ -144,15 +145,20 @@ def _show(
     with_neighbours: bool,
     with_texts: bool,
 ) -> dict[ChunkKey, ChunkWithNote]:
-    matching = chunks_matching(where, now)
-    found = _shown(connection, _SHOWN.where(one_of(connection, _chunks.chunk_key, chunks), matching))
+    found = _shown(connection, _shown_keys(connection.dialect.name, where), {"keys": list(chunks), "now": now})
     replaced = {key: note_id for key, note_id in chunks.items() if key not in found}
     if replaced:
-        first = _SHOWN.where(_chunks.note_id.in_(set(replaced.values())), _chunks.chunk_index == 0, matching)
+        of_notes = _chunks.note_id.in_(set(replaced.values()))
+        first = _SHOWN.where(of_notes, _chunks.chunk_index == 0, chunks_matching(where, now))
         current = {one.note.note_id: one for one in _shown(connection, first).values()}
         found |= {key: current[note_id] for key, note_id in replaced.items() if note_id in current}
     found = _between_neighbours(connection, found) if with_neighbours else found
     return _with_texts(connection, found) if with_texts else found
+
+
+@lru_cache(STATEMENTS)
+def _shown_keys(dialect: str, where: NoteFilter) -> Select[*tuple[Any, ...]]:
+    return _SHOWN.where(among(dialect, _chunks.chunk_key, "keys"), chunks_matching(where, NOW))
 
 
 def _with_texts(connection: Connection, found: Mapping[ChunkKey, ChunkWithNote]) -> dict[ChunkKey, ChunkWithNote]:
@@ -167,8 +173,10 @@ def _read(connection: Connection, keys: Sequence[ChunkKey]) -> dict[ChunkKey, Ch
     return _shown(connection, _SHOWN.where(one_of(connection, _chunks.chunk_key, keys))) if keys else {}
 
 
-def _shown(connection: Connection, statement: Select[*tuple[Any, ...]]) -> dict[ChunkKey, ChunkWithNote]:
-    rows = records(connection.execute(statement))
+def _shown(
+    connection: Connection, statement: Select[*tuple[Any, ...]], values: Mapping[str, Any] | None = None
+) -> dict[ChunkKey, ChunkWithNote]:
+    rows = records(connection.execute(statement, values))
     found = (to_chunk_with_note(row, has_vector=row["has_vector"]) for row in rows)
     return {one.stored.chunk_key: one for one in found}
 

@@ -8,6 +8,7 @@ from sqlalchemy import ARRAY, BindParameter, ColumnElement, String, and_, any_, 
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from nur.adapters.sql.columns import Moment
 from nur.adapters.sql.tables import memory_notes
 from nur.domain.kinds import TURNS
 from nur.domain.notes import SHARED, Kind
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from nur.domain.filters import NoteFilter
 
 _notes = memory_notes.c
+
+#: Statements kept per place, one per filter: composing one of fifty columns takes as long as running it.
+STATEMENTS = 64
+#: The time of a statement that is kept.
+NOW: BindParameter[Any] = bindparam("now", type_=Moment)
 
 #: As a literal, not a parameter: only then can the database see that a partial index applies.
 IS_ACTIVE: ColumnElement[bool] = _notes.status == literal_column("'active'")
@@ -90,6 +96,13 @@ def _conditions(where: NoteFilter, now: datetime | BindParameter[Any]) -> Column
         shared = _notes.visibility_scope.in_(sorted(scope.value for scope in SHARED))
         conditions.append(or_(shared, _notes.owner_id == where.visible_to))
     return and_(*conditions)
+
+
+def among(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:
+    """Whether the column has one of the values of a parameter: `one_of` for a statement that is kept."""
+    if dialect == "sqlite":
+        return column.in_(bindparam(name, expanding=True))
+    return column == any_(bindparam(name, type_=ARRAY(column.type)))
 
 
 def one_of(connection: Connection, column: Column[Any], values: Collection[Any]) -> ColumnElement[bool]:
