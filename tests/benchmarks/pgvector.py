@@ -13,6 +13,7 @@ import os
 import tempfile
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ CHUNKS = int(os.environ.get("NUR_PGVECTOR_CHUNKS", "5000"))
 DIMENSIONS = 1536
 STORED = 1000  #: by Nur
 CLUSTERS = 500
-RESCORED = max(MIN_RESCORED, RESCORED_PER_HIT * MIN_CANDIDATES)  #: by one search
+CANDIDATES = (MIN_CANDIDATES, 60)  #: of most models, and of the sentence models
 ROUNDS, QUERIES = 5, 40
 QUESTIONS = store.questions(QUERIES)  # once: making them takes longer than a bare query
 WHERE = NoteFilter(tenant=LOCAL_CALLER.tenant)
@@ -136,13 +137,28 @@ async def _compare(
     name = f"{CHUNKS:,} × {DIMENSIONS:,}"
     report.add(f"{name}: build the index", time.perf_counter() - started, "s wall")
     report.add(f"{name}: build the index", scaling._cpu(profile) - cpu, "s CPU")
-    bare_query = _Bare(cluster.url(), embedder)
+    for wanted in CANDIDATES:
+        await _side_by_side(report, f"{name}, {wanted} candidates", embedder, cluster, profile, small, services, wanted)
+
+
+async def _side_by_side(
+    report: Report,
+    name: str,
+    embedder: ClusteredEmbedder,
+    cluster: PostgresCluster,
+    profile: scaling.Profile,
+    small: Services,
+    services: Services,
+    wanted: int,
+) -> None:
+    """The same questions for the same number of candidates: both searches, both indexes, and the bare query."""
+    bare_query = _Bare(cluster.url(), embedder, max(MIN_RESCORED, RESCORED_PER_HIT * wanted))
     work: dict[str, Callable[[], Any]] = {
-        "small": lambda: _searches(small),
-        "scan": lambda: _queries(small.index, embedder),
+        "small": lambda: _searches(small, wanted),
+        "scan": lambda: _queries(small.index, embedder, wanted),
         "bare": bare_query,
-        "index": lambda: _queries(services.index, embedder),
-        "search": lambda: _searches(services),
+        "index": lambda: _queries(services.index, embedder, wanted),
+        "search": lambda: _searches(services, wanted),
     }
     figures: dict[str, list[float]] = {kind: [] for kind in work}
     for _ in range(ROUNDS):  # in turn: the load of the machine is the same for all
@@ -150,8 +166,8 @@ async def _compare(
             figures[kind].append(await _spent(profile, done))
     bare_query.close()
     whole, scan, bare, near, search = (ms(float(np.median(figures[kind]))) for kind in work)
-    report.add("SQLite: ranking, passages and all the rest of a search", whole - scan)
-    report.add(f"{name}: nearest {MIN_CANDIDATES} with filter, rescored", near, beside=bare, yardstick="bare")
+    report.add(f"{name}: ranking, passages and all the rest of a search on SQLite", whole - scan)
+    report.add(f"{name}: nearest with filter, rescored", near, beside=bare, yardstick="bare")
     report.add(f"{name}: whole search by meaning", search, beside=bare, yardstick="bare")
     allowed = 1.5 * bare + whole - scan
     report.add(f"{name}: whole search by meaning", search, beside=allowed, yardstick="1.5 bare + SQLite", target="1")
@@ -175,32 +191,34 @@ async def _services(
         await stores.close()
 
 
-async def _searches(services: Services) -> None:
+async def _searches(services: Services, wanted: int) -> None:
+    search = replace(services.search, retrieve=replace(services.search.retrieve, min_candidates=wanted))
     for question in QUESTIONS:
-        await services.search(SearchRequest(query=question, caller=LOCAL_CALLER, where=WHERE, mode=Mode.DENSE))
+        await search(SearchRequest(query=question, caller=LOCAL_CALLER, where=WHERE, mode=Mode.DENSE))
 
 
-async def _queries(index: VectorIndex, embedder: ClusteredEmbedder) -> None:
+async def _queries(index: VectorIndex, embedder: ClusteredEmbedder, wanted: int) -> None:
     for question in QUESTIONS:
-        assert len(await index.query(await embedder.embed_query(question), WHERE, MIN_CANDIDATES)) == MIN_CANDIDATES
+        assert len(await index.query(await embedder.embed_query(question), WHERE, wanted)) == wanted
 
 
 class _Bare:
     """As many neighbours as Nur's query rescores, over one connection."""
 
-    def __init__(self, address: str, embedder: ClusteredEmbedder) -> None:
+    def __init__(self, address: str, embedder: ClusteredEmbedder, rescored: int) -> None:
         half = f"halfvec({DIMENSIONS})"
         self._nearest = (
             f"SELECT chunk_key FROM note_chunk_embeddings WHERE embedding_version = '{embedder.model.version}'"
-            f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {RESCORED}"
+            f" ORDER BY vec::{half} <=> %s::vector::{half} LIMIT {rescored}"
         )
         self._embedder = embedder
+        self._rescored = rescored
         self._engine = make_engine(address, 1)
         self._raw = self._engine.raw_connection()
         connection: Any = self._raw.driver_connection
         self._connection = connection
         self._connection.autocommit = True
-        self._connection.execute(f"SET hnsw.ef_search = {RESCORED}")
+        self._connection.execute(f"SET hnsw.ef_search = {rescored}")
 
     async def __call__(self) -> None:
         vectors = [await self._embedder.embed_query(question) for question in QUESTIONS]
@@ -215,7 +233,7 @@ class _Bare:
         with self._connection.cursor() as cursor:
             for vector in vectors:
                 found = cursor.execute(self._nearest, (vector,), prepare=True).fetchall()
-                assert len(found) == RESCORED
+                assert len(found) == self._rescored
 
 
 async def _spent(profile: scaling.Profile, work: Callable[[], Any]) -> float:
