@@ -216,6 +216,17 @@ async def test_a_statement_that_is_often_read_is_prepared_once(two: list[Postgre
     assert await two[0].run.read(lambda connection: connection.execute(prepared).scalar()) == 1
 
 
+async def test_reads_one_after_the_other_share_a_connection(two: list[PostgresStores]) -> None:
+    """Each connection prepares and plans every statement by itself."""
+    process = text("SELECT pg_backend_pid() FROM pg_sleep(0.05)")
+
+    async def read() -> object:
+        return await two[0].run.read_one(lambda connection: connection.execute(process).scalar())
+
+    assert len(set(await asyncio.gather(*(read() for _ in range(4))))) > 1
+    assert len({await read() for _ in range(4)}) == 1
+
+
 async def test_what_is_not_indexed_is_found_by_its_own_index(two: list[PostgresStores], address: str) -> None:
     """PostgreSQL expects nearly every chunk there, and would read them all with each search."""
     for number in range(40):
