@@ -19,13 +19,17 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import psutil
 
 from nur import bootstrap
+from nur.adapters.qdrant.client import QdrantServer
+from nur.adapters.qdrant.vector_index import QdrantVectorIndex
 from nur.bootstrap.moving import move_store
 from nur.domain.filters import NoteFilter
 from nur.domain.search import SearchRequest
@@ -33,6 +37,7 @@ from nur.settings import load
 from tests.benchmarks import store
 from tests.benchmarks.figures import median_ms, ms
 from tests.callers import LOCAL_CALLER
+from tests.doubles.qdrant_edge import EdgeClient
 from tests.servers.chroma_server import ChromaProcess
 from tests.servers.postgres_server import PostgresCluster
 
@@ -40,6 +45,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nur.bootstrap import Services
+    from nur.domain.embedding import EmbeddingModel
+    from nur.ports.clock import Clock
+    from nur.ports.stores import Stores
+    from nur.ports.vector_index import VectorIndex
+    from nur.settings import Settings
     from tests.benchmarks.figures import Report
 
 SIZES = [int(size) for size in os.environ.get("NUR_SCALING_CHUNKS", "1000").split(",")]
@@ -58,6 +68,7 @@ class Profile:
     settings: dict[str, Any]
     folder: Path  #: where the engine keeps its data
     engine: Callable[[], list[psutil.Process]]
+    is_apart: bool = True  #: whether another process can open the store: the engine does not run in this one
 
     @property
     def log(self) -> Path:
@@ -93,9 +104,24 @@ def _server(folder: Path) -> Iterator[Profile]:
 
 @contextmanager
 def _scale_out(folder: Path) -> Iterator[Profile]:
-    """Qdrant's own process is not at hand: this is the imitation in its client, which compares every vector."""
-    with _server(folder) as server:
-        yield Profile({**server.settings, "index": "qdrant"}, server.folder, server.engine)
+    """Qdrant's server is not at hand: its engine runs in this process, without a network and without HNSW."""
+    client = EdgeClient(folder / "qdrant")
+    index = partial(_with_engine, client)
+    with _server(folder) as server, patch.object(bootstrap, "make_index", index):
+        yield Profile({**server.settings, "index": "qdrant"}, server.folder, server.engine, is_apart=False)
+    client.stop()
+
+
+def _with_engine(
+    client: EdgeClient, _: Settings, __: Stores, model: EmbeddingModel, store_id: str, ___: str, clock: Clock
+) -> VectorIndex:
+    return QdrantVectorIndex(
+        QdrantServer("http://engine.test"),
+        store_id=store_id,
+        embedding_version=model.version,
+        clock=clock,
+        connect=lambda *_: client,  # type: ignore[arg-type]  # it has the methods that are called
+    )
 
 
 PROFILES = {"embedded": _embedded, "compose": _compose, "server": _server, "scale-out": _scale_out}
@@ -121,7 +147,8 @@ async def _measure(report: Report, name: str, profile: Profile, folder: Path, ch
         stored = (await services.stores.chunks.statistics()).chunks
         report.add(f"{name}: write, wall per chunk", ms(wall / (stored - before)))
         report.add(f"{name}: write, CPU per chunk", ms(cpu / (stored - before)))
-        await _search(report, name, services, profile)
+        await _search(report, f"{name}: search", services, profile)
+        await _search(report, f"{name}: the same questions again", services, profile)
         beside = sum(_memory(process) for process in profile.engine())
         if beside:
             report.add(f"{name}: memory of the engine", beside / MEGABYTE, "MB")
@@ -129,10 +156,11 @@ async def _measure(report: Report, name: str, profile: Profile, folder: Path, ch
     report.add(f"{name}: disk per chunk", (_size(profile.folder) - log - empty) / stored / 1000, "kB")
     if log:
         report.add(f"{name}: log files", log / MEGABYTE, "MB")
-    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
-        opened, memory = processes.submit(_opened, given).result()
-    report.add(f"{name}: open the store", opened, "s")
-    report.add(f"{name}: memory of Nur", memory / MEGABYTE, "MB")
+    if profile.is_apart:
+        with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+            opened, memory = processes.submit(_opened, given).result()
+        report.add(f"{name}: open the store", opened, "s")
+        report.add(f"{name}: memory of Nur", memory / MEGABYTE, "MB")
     async with bootstrap.running(load(**given)) as services:
         wall, cpu = await _spent(profile, services.rebuild)
         report.add(f"{name}: rebuild, wall", wall, "s")
@@ -189,9 +217,9 @@ async def _search(report: Report, name: str, services: Services, profile: Profil
         wall, cpu = await _spent(profile, lambda asked=request: services.search(asked))  # type: ignore[misc]
         walls.append(wall)
         cpus.append(cpu)
-    report.add(f"{name}: search, wall", median_ms(walls[5:]))
+    report.add(f"{name}, wall", median_ms(walls[5:]))
     # The mean: the clock of another process ticks in steps of 10 ms.
-    report.add(f"{name}: search, CPU", ms(sum(cpus[5:]) / QUESTIONS))
+    report.add(f"{name}, CPU", ms(sum(cpus[5:]) / QUESTIONS))
 
 
 def _requests() -> list[SearchRequest]:
