@@ -43,10 +43,11 @@ LONG = " ".join(f"Sentence number {i} tells of lamp {i} in the long hall." for i
 
 
 class FailingIndex(InMemoryVectorIndex):
-    """A remote index: only the worker writes to it, and it can be down."""
+    """A remote index: only the worker writes to it, it can be down, and it can be approximate."""
 
     follows_commits = False
     down = False
+    overlooks_nearest_of = 0  #: queries for at most this many neighbours miss the nearest one
 
     async def apply(self, ops: Sequence[IndexOp]) -> None:
         self._answer()
@@ -54,7 +55,8 @@ class FailingIndex(InMemoryVectorIndex):
 
     async def query(self, vector: Floats, where: NoteFilter, limit: int) -> list[Neighbour]:
         self._answer()
-        return await super().query(vector, where, limit)
+        nearest = await super().query(vector, where, limit + 1)
+        return nearest[1:] if limit <= self.overlooks_nearest_of else nearest[:limit]
 
     async def reset(self) -> None:
         self._answer()

@@ -17,7 +17,9 @@ from nur.ports.vector_index import IndexHealth
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nur.domain.notes import ChunkKey
     from nur.ports.clock import Clock
+    from nur.ports.embedder import Floats
     from nur.ports.stores import Stores
     from nur.ports.vector_index import VectorIndex
 
@@ -27,8 +29,13 @@ log = EventLog("Index")
 SAMPLES = 64
 #: Samples per check while the server runs, every minute: the loss of a tenth is detected within a few minutes.
 SAMPLES_WHILE_RUNNING = 8
-#: Chunks with the same text are equally near; the sampled one must be among this many neighbours.
+#: The sampled chunk must be among this many neighbours. Chunks with the same text are equally near.
 TIES = 10
+#: If it is not, it must be among this many: an approximate index of 100,000 chunks overlooks one in some hundred, and
+#: would be rebuilt at every second start; and a text such as "ok" may be stored hundreds of times.
+MANY_TIES = 1_000
+#: Cosine from which two chunks are equally near.
+EQUAL = 0.99999
 #: Time between two checks. Each counts the records: 6 short requests to a Chroma server.
 EVERY_SECONDS = 2.0
 SAMPLE_EVERY = 30  #: every how many checks samples are drawn
@@ -193,10 +200,17 @@ class WatchIndex:
         for sample, key in zip(samples, keys, strict=True):
             if key not in vectors:  # changed or deleted since it was drawn
                 continue
-            nearest = await self.index.query(vectors[key], NoteFilter(tenant=sample.note.tenant), TIES)
-            if key not in {neighbour.chunk_key for neighbour in nearest}:
+            if not await self._finds(key, vectors[key], NoteFilter(tenant=sample.note.tenant)):
                 return False
         return True
+
+    async def _finds(self, key: ChunkKey, vector: Floats, where: NoteFilter) -> bool:
+        """Whether a chunk is near its own vector, or so many others are equally near that this cannot be told."""
+        for limit in (TIES, MANY_TIES):
+            nearest = await self.index.query(vector, where, limit)
+            if key in {neighbour.chunk_key for neighbour in nearest}:
+                return True
+        return len(nearest) == MANY_TIES and nearest[-1].similarity > EQUAL
 
     async def _start_over(self) -> int:
         """Empty the index and queue every note; returns how many.

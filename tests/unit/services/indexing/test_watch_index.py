@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nur.domain.notes import ChunkKey
 from nur.domain.search import Mode, SearchRequest
-from nur.services.indexing.watch_index import REBUILDING, SAMPLE_EVERY
+from nur.services.indexing.watch_index import MANY_TIES, REBUILDING, SAMPLE_EVERY, TIES
 from tests.note_world import EVERYTHING, ME, FailingIndex
 
 if TYPE_CHECKING:
@@ -103,6 +103,26 @@ async def test_other_records_of_the_same_number_are_noticed_when_samples_are_dra
     assert watch.health.healthy  # counting alone shows nothing
     await watch.look()
     assert watch.health.error == REBUILDING
+
+
+async def test_an_approximate_index_that_overlooks_a_chunk_is_asked_for_more(open_world: OpenWorld) -> None:
+    world = await _world(open_world)
+    assert isinstance(world.index, FailingIndex)
+    world.index.overlooks_nearest_of = TIES
+    await world.services.watch_index.open()
+    assert (world.services.watch_index.health.healthy, await world.index.count()) == (True, 3)
+    world.index.overlooks_nearest_of = MANY_TIES
+    await world.services.watch_index.open()
+    assert await world.index.count() == 0  # reset: it finds nothing that it should
+
+
+async def test_a_text_that_is_stored_often_is_no_loss(open_world: OpenWorld) -> None:
+    world = await _world(open_world, notes=0)
+    for number in range(2 * TIES):
+        await world.add("Yes, that is fine.", key=f"reply-{number}", type="fact")
+    await world.drain()
+    await world.services.watch_index.open()
+    assert await world.index.count() == 2 * TIES
 
 
 async def test_more_than_can_be_compared_is_degraded_and_never_a_subset(open_world: OpenWorld) -> None:
