@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from nur.adapters.sql.moving.ends import StorePlace, filling
 from nur.adapters.sql.moving.move import move
+from nur.adapters.sql.postgres.engine import make_engine
 from nur.entrypoints.cli.app import run
 from tests.doubles.clock import ManualClock
 from tests.rest_client import rest_of
@@ -66,6 +67,16 @@ async def versions(nur: Door) -> Any:
         return await rest.ok("GET", f"/v2/notes/{notes['notes'][0]['note_id']}/versions")
 
 
+def _counted_by_the_planner(url: str, table: str) -> int:
+    """Rows of which PostgreSQL's planner knows; -1: the table was never analysed."""
+    engine = make_engine(url, 1)
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT reltuples::int FROM pg_class WHERE relname = :name"), {"name": table})
+        rows: int = found.scalar_one()
+    engine.dispose()
+    return rows
+
+
 async def test_a_store_moves_to_postgresql_and_back_and_answers_as_before(
     open_door: OpenDoor, url: str, tmp_path: Path
 ) -> None:
@@ -82,6 +93,7 @@ async def test_a_store_moves_to_postgresql_and_back_and_answers_as_before(
     assert rows["note_versions"] == 1
     assert rows["note_chunk_embeddings"] > 6
     assert rows["note_times"] >= 1
+    assert _counted_by_the_planner(url, "memory_notes") == 6
 
     back = go(url, tmp_path / "back")
     assert [(one.name, one.rows, one.sha256) for one in back.tables] == [
