@@ -54,6 +54,8 @@ def _refuses_connections(url: str) -> bool:
         httpx2.get(f"{url}/livez")
     except httpx2.ConnectError:
         return True
+    except (httpx2.ReadError, httpx2.RemoteProtocolError):  # waited to be accepted when the server stopped listening
+        return False
     return False
 
 
