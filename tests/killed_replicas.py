@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+import psycopg
+
+from nur.adapters.local.embedder import LocalEmbedder
 from tests.killed_server import Onslaught
 from tests.servers.nur_server import NurProcess, WorkerProcess
 from tests.servers.postgres_server import PostgresCluster
@@ -16,6 +21,14 @@ if TYPE_CHECKING:
 SERVERS = WORKERS = 2
 #: Unlike in the other tests' cluster, acknowledged commits must survive.
 SYNCED = {"fsync": "on", "full_page_writes": "on", "autovacuum": "on"}
+#: Of some 140 notes that are looked up.
+MOST_OVERLOOKED = 2
+#: Cosine of a note's vector and that of its six words: .7 and more. Of other notes': .4 at most.
+SAME_WORDS = 0.6
+_VECTOR = (
+    "SELECT vec::text FROM note_chunk_embeddings JOIN memory_note_chunks USING (chunk_key)"
+    " JOIN memory_notes USING (note_id) WHERE public_id = %s"
+)
 
 
 @dataclass
@@ -78,6 +91,20 @@ class ReplicasOnslaught(Onslaught):
         self._count("database")
         self._database.stop()
         self._database.start()
+
+    async def _explain(self, missed: list[str]) -> None:
+        """Allow HNSW to overlook a note now and then, if its stored vector is that of its current text.
+
+        Random words have no near neighbours, which is the hardest case for its graph: without any kill it overlooked 3
+        of 1,700 notes that an exact scan finds, each with a cosine of .99.
+        """
+        assert len(missed) <= MOST_OVERLOOKED, missed
+        for name in missed:
+            (expected,) = await LocalEmbedder().embed([self._words_of(name)])
+            with psycopg.connect(self._database.url()) as connection:
+                (stored,) = connection.execute(_VECTOR, [name]).fetchone() or [""]
+            cosine = float(np.array(json.loads(stored), np.float32) @ expected)
+            assert cosine > SAME_WORDS, (self.texts[name][:80], cosine)
 
     def _count(self, what: str) -> None:
         self.kills[what] = self.kills.get(what, 0) + 1

@@ -183,11 +183,19 @@ class Onslaught:
                 assert (await client.get(f"/v2/notes/{name}")).status_code == 404
             await _indexed(client)
             told_apart = [name for name, text in self.texts.items() if text != BELL and len(text) <= ONE_CHUNK]
-            for name in {*told_apart[-LAST_NOTES:], *self._random.sample(told_apart, min(len(told_apart), SAMPLES))}:
-                await self._found_by_its_vector(client, name)
+            looked_up = {*told_apart[-LAST_NOTES:], *self._random.sample(told_apart, min(len(told_apart), SAMPLES))}
+            missed = [name for name in looked_up if not await self._is_found_by_its_vector(client, name)]
+            await self._explain(missed)
 
-    async def _found_by_its_vector(self, client: httpx2.AsyncClient, name: str) -> None:
-        """Asked with the six words of a note, vectors alone find it among the first hundredth, or the first ten.
+    async def _explain(self, missed: list[str]) -> None:
+        """Fail for notes that their vectors did not find: an exact index overlooks none."""
+        assert not missed, [self.texts[name][:80] for name in missed]
+
+    def _words_of(self, name: str) -> str:
+        return self.texts[name].partition(": ")[2].partition(".")[0]
+
+    async def _is_found_by_its_vector(self, client: httpx2.AsyncClient, name: str) -> bool:
+        """Whether vectors alone find a note by its six words, among the first hundredth or the first ten.
 
         What it said before an edit had other words: a vector of that would hardly be there. Not the very first: a
         question's words are weighed by how rare they are, and another note may be nearer to the rarest. Of 400 notes
@@ -195,10 +203,9 @@ class Onslaught:
         left out: being the rarest word of all, it would draw every note with a like number in front of it.
         """
         first = min(50, max(10, len(self.texts) // 100))
-        words = self.texts[name].partition(": ")[2].partition(".")[0]
-        question = {"query": words, "mode": "dense", "top_k": first, "payload": "l0"}
+        question = {"query": self._words_of(name), "mode": "dense", "top_k": first, "payload": "l0"}
         items = (await client.post("/v2/searches", json=question)).json()["items"]
-        assert name in {item["note_id"] for item in items}, f"not among the first {first}: {self.texts[name][:80]}"
+        return name in {item["note_id"] for item in items}
 
 
 def _between(notes: int) -> tuple[int, int]:
