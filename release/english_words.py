@@ -8,7 +8,7 @@ nur-memory-models:
     uv run --with pyspellchecker==0.9.1 --with ./models python -m release.english_words
 
 With a file name, the words of the model are kept in that file, or read from it if it exists: after a change of the
-lists this takes seconds.
+lists this takes seconds. The file in the repository was compressed again with zopfli, which saves a tenth.
 """
 
 from __future__ import annotations
