@@ -63,9 +63,11 @@ _PLEA = regex.compile(
     r"|\b(?:peux|peut|pouvez|pourrais|pourriez)[- ](?:tu|vous)\b",
     regex.IGNORECASE,
 )
+_SAID_IN_ENGLISH = (
+    r"sa(?:y|id|ying)|told|tell|mention\w*|suggest\w*|recommend\w*|propos\w*|advi[sc]e\w*|reckon\w*|came up with"
+    r"|idea|tip|trick|talked|discuss\w*|promis\w*|agreed|warned|pointed out|answered|replied|objected"
+)
 _SAID_BY_LANGUAGE = {
-    "en": r"sa(?:y|id|ying)|told|tell|mention\w*|suggest\w*|recommend\w*|propos\w*|advi[sc]e\w*|reckon\w*|came up with"
-    r"|idea|tip|trick|talked|discuss\w*|promis\w*|agreed|warned|pointed out|answered|replied|objected",
     "fr": r"dit|disais|disait|conseil\w*|suggér\w*|recommand\w*|parl[ée]\w*|idée|racont\w*|évoqu\w*|expliqu\w*|astuce"
     r"|propos\w*|répond\w*|promis",
     "de": r"gesagt|sagte\w*|vorgeschlagen|vorschlag|empfohlen|erwähnt\w*|erzählt\w*|meintest|meinte|ratschlag|idee|tipp"
@@ -81,7 +83,7 @@ _SAID = {
 }
 # Not "how long have I got to say yes", nor "we're told to wait".
 _I_SAID = regex.compile(
-    rf"(?<!\b(?:are|were|am|was) )\b(?:i|we)(?:'ve|'d)?(?: \w+)? (?:{_SAID_BY_LANGUAGE['en']})\b"
+    rf"(?<!\b(?:are|were|am|was) )\b(?:i|we)(?:'ve|'d)?(?: \w+)? (?:{_SAID_IN_ENGLISH})\b"
     r"|\b(?:my|our) (?:idea|tip|trick|proposal|advice)\b",
     regex.IGNORECASE,
 )
